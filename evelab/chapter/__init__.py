@@ -1,0 +1,1 @@
+"""The chapter as data and checks: example callers, scope policies, and one check a claim."""

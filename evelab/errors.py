@@ -1,0 +1,184 @@
+"""The errors of evelab: one tree, each member carrying the values a caller needs.
+
+``eve_name`` is the name that eve gives an error of the same kind. A failing tool call shows it to the
+model (``RangeError: Memory would exceed ...``), and the comparison with the real package uses it.
+
+No message holds a raw scope value: messages reach logs.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+
+class EvelabError(Exception):
+    """Every error that evelab raises on purpose."""
+
+    eve_name: ClassVar[str] = "Error"
+
+
+class ScopeError(EvelabError, ValueError):
+    """A namespace or a scope that cannot become a key (eve 0.80.1, rule order of ``create_lock``).
+
+    Attributes:
+        place: what is wrong: ``"namespace"``, ``"scope"``, ``"scope[1]"`` or ``"namespace and scope"``.
+        limit: the limit that was passed, or None where the value is missing, blank or of a wrong type.
+        actual: the measured value, in the unit of the limit, or None.
+        slot: the memory slot, where it is known.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        place: str,
+        limit: int | None = None,
+        actual: int | None = None,
+        slot: str | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.place = place
+        self.limit = limit
+        self.actual = actual
+        self.slot = slot
+
+
+class NamespaceTypeError(ScopeError, TypeError):
+    """A namespace that is not a string. eve fails with a TypeError here, not with its own sentence."""
+
+    eve_name = "TypeError"
+
+
+class DefinitionError(EvelabError, ValueError):
+    """A memory slot, provider, tool or agent that is put together wrongly.
+
+    Attributes:
+        place: the field that is wrong, such as ``"scope"`` or ``'recall["turn.started"]'``.
+    """
+
+    def __init__(self, message: str, *, place: str) -> None:
+        super().__init__(message)
+        self.place = place
+
+
+class OptionError(DefinitionError):
+    """An option whose value is out of its range, such as ``max_characters=0``."""
+
+    eve_name = "TypeError"
+
+
+class RecallError(EvelabError, ValueError):
+    """A recall result that is not ``{"messages": [...]}`` or None, or a replay that changed.
+
+    Attributes:
+        slot: the memory slot whose provider returned it; None for a replay.
+    """
+
+    def __init__(self, message: str, *, slot: str | None) -> None:
+        super().__init__(message)
+        self.slot = slot
+
+
+class MemoryTextError(EvelabError, ValueError):
+    """A text that is empty after white-space normalisation."""
+
+    eve_name = "TypeError"
+
+
+class MemoryLimitError(EvelabError, ValueError):
+    """A save that would pass a limit. Nothing was written.
+
+    Attributes:
+        limit: the limit.
+        actual: what the save would have reached.
+        unit: what both are counted in: ``"UTF-8 bytes"``, ``"UTF-16 units"`` or ``"index"``.
+    """
+
+    eve_name = "RangeError"
+
+    def __init__(self, message: str, *, limit: int, actual: int, unit: str) -> None:
+        super().__init__(message)
+        self.limit = limit
+        self.actual = actual
+        self.unit = unit
+
+
+class DocumentError(EvelabError, ValueError):
+    """A stored document that cannot be read.
+
+    Attributes:
+        line: the line that is wrong, counted from 1; None where the fault is not in one line.
+        reason: what is wrong with it.
+    """
+
+    eve_name = "TypeError"
+
+    def __init__(self, message: str, *, reason: str, line: int | None = None) -> None:
+        super().__init__(message)
+        self.reason = reason
+        self.line = line
+
+
+class MemoryDocumentConflictError(EvelabError):
+    """A conditional write that found another version than the one it expected.
+
+    Attributes:
+        key: the document's key.
+    """
+
+    eve_name = "MemoryDocumentConflictError"
+
+    def __init__(self, key: str) -> None:
+        super().__init__(f'Memory document "{key}" changed before it could be updated.')
+        self.key = key
+
+
+class ToolInputError(EvelabError, ValueError):
+    """A tool input that does not fit the tool's schema.
+
+    Attributes:
+        tool: the tool's name as the model sees it.
+        path: where in the input, such as ``"input.index"``.
+    """
+
+    def __init__(self, message: str, *, tool: str, path: str) -> None:
+        super().__init__(message)
+        self.tool = tool
+        self.path = path
+
+
+class ToolNotFoundError(EvelabError, LookupError):
+    """A tool call that names a tool which this turn does not offer.
+
+    Attributes:
+        tool: the name that was called.
+        offered: the names that exist in this turn.
+    """
+
+    def __init__(self, tool: str, offered: tuple[str, ...]) -> None:
+        names = ", ".join(offered) or "none"
+        super().__init__(f'There is no tool "{tool}" in this turn. Tools offered: {names}.')
+        self.tool = tool
+        self.offered = offered
+
+
+class OperationAbortedError(EvelabError):
+    """Work that was asked to stop before it began."""
+
+    eve_name = "AbortError"
+
+
+class SessionFailedError(EvelabError, RuntimeError):
+    """A session that has ended because a step failed on every attempt (``__cause__`` says why).
+
+    Attributes:
+        session_id: the session.
+        attempts: how often the step was tried.
+    """
+
+    eve_name = "FatalError"
+
+    def __init__(self, message: str, *, session_id: str, attempts: int) -> None:
+        super().__init__(message)
+        self.session_id = session_id
+        self.attempts = attempts

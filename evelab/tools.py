@@ -1,0 +1,107 @@
+"""Tools that a model may call: defined, named by their slot, and checked before they run."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+import fastjsonschema
+
+from evelab.errors import DefinitionError, ToolInputError
+from evelab.text import to_json
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+TOOL_NAME = re.compile(r"[a-zA-Z][a-zA-Z0-9_-]{0,63}")
+NO_INPUT: Mapping[str, Any] = {"type": "object", "properties": {}, "additionalProperties": False}
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """A tool as the model is told of it, and what runs when it is called.
+
+    Attributes:
+        description: what the model reads.
+        input_schema: JSON Schema of the input, an object.
+        execute: called with the input's fields as keyword arguments; plain or a coroutine function.
+    """
+
+    description: str
+    input_schema: Mapping[str, Any]
+    execute: Callable[..., Any]
+
+
+def define_tool(
+    *,
+    description: str,
+    execute: Callable[..., Any],
+    input_schema: Mapping[str, Any] = NO_INPUT,
+) -> Tool:
+    """A tool. ``execute`` gets the input's fields as keyword arguments and returns a JSON-like value.
+
+    Raises:
+        DefinitionError: ``execute`` cannot be called, or the description is not a string.
+    """
+    if not callable(execute):
+        raise DefinitionError("A tool's execute must be a function.", place="execute")
+    if not isinstance(description, str):
+        raise DefinitionError("A tool's description must be a string.", place="description")
+    return Tool(description, dict(input_schema), execute)
+
+
+def slot_tools(tools: object, *, slot: str, description: str | None) -> dict[str, Tool]:
+    """A provider's tools under the names and descriptions that the model sees.
+
+    Each becomes ``<slot>__<key>``; the slot's description, if any, stands before the tool's own. One bad
+    entry refuses the whole map.
+
+    Raises:
+        DefinitionError: not a dict of tools, or a name that is not an ASCII letter followed by letters,
+            digits, ``_`` or ``-``, 64 characters in all.
+    """
+    if tools is None:
+        return {}
+    if not isinstance(tools, dict):
+        raise DefinitionError(f'The tools of memory slot "{slot}" must be a dict or None.', place="tools")
+    named: dict[str, Tool] = {}
+    for key, tool in tools.items():
+        name = f"{slot}__{key}"
+        if not isinstance(tool, Tool):
+            raise DefinitionError(f'Memory tool "{name}" must be made with define_tool().', place=f"tools[{key!r}]")
+        if TOOL_NAME.fullmatch(name) is None or slot == "eve":
+            raise DefinitionError(
+                f'"{name}" cannot name a tool: a name begins with a letter, holds ASCII letters, digits, "_" and '
+                f'"-", has at most 64 characters, and does not begin with "eve__".',
+                place=f"tools[{key!r}]",
+            )
+        about = tool.description if description is None else f"{description}\n\n{tool.description}"
+        named[name] = replace(tool, description=about)
+    return named
+
+
+def check_input(name: str, tool: Tool, value: object) -> dict[str, Any]:
+    """The input, if it fits the tool's schema.
+
+    Raises:
+        ToolInputError: it does not; the error says where.
+    """
+    try:
+        _validator(to_json(dict(tool.input_schema)))(value)
+    except fastjsonschema.JsonSchemaValueException as error:
+        path = str(error.name).replace("data", "input", 1)
+        reason = str(error.message).replace("data", "input", 1)
+        raise ToolInputError(f"Invalid input for {name}: {reason}.", tool=name, path=path) from None
+    if not isinstance(value, dict):
+        raise ToolInputError(f"Invalid input for {name}: input must be an object.", tool=name, path="input")
+    return value
+
+
+@lru_cache(maxsize=256)
+def _validator(schema: str) -> Callable[[object], object]:
+    import json
+
+    compiled: Callable[[object], object] = fastjsonschema.compile(json.loads(schema))
+    return compiled
