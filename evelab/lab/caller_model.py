@@ -164,7 +164,7 @@ class CallerModel:
             return views.documents_view(self.bench.documents())
         if name == "What the model sees":
             return views.context_view(self.bench.turns(self.caller), SLOT)
-        return views.sharing_view(self.bench.sharing())
+        return views.sharing_view(self.bench.sharing(), self.looks)
 
     def cards(self) -> str:
         """The current caller's way from identity to recall, in HTML."""

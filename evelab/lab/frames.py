@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from evelab.chapter import CLAIMS, run
 from evelab.chapter.six_keys import six_keys as compute_six_keys
 from evelab.lab import views
 
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from evelab.chapter.callers import Caller
-    from evelab.chapter.claims import Result
     from evelab.chapter.workbench import Workbench
     from evelab.lab.views import View
     from evelab.session import Turn
@@ -65,7 +65,7 @@ def context(turn: Turn, *, slot: str = "profile") -> Table:
 
 def sharing(bench: Workbench) -> Table:
     """Who recalls whose memory: readers down, writers across."""
-    return Table(views.sharing_view(bench.sharing()))
+    return Table(views.sharing_view(bench.sharing(), bench.looks()))
 
 
 def six_keys() -> Table:
@@ -73,9 +73,14 @@ def six_keys() -> Table:
     return Table(views.keys_view(compute_six_keys()))
 
 
-def claims(results: Sequence[Result]) -> Table:
-    """Claims that were just checked."""
-    return Table(views.claims_view(results))
+def claims(*ids: str) -> Table:
+    """Check claims of the chapter now, by their ids.
+
+    Raises:
+        KeyError: an id that no claim has.
+    """
+    known = {claim.id: claim for claim in CLAIMS}
+    return Table(views.claims_view([run(known[name]) for name in ids]))
 
 
 def records(rows: Sequence[Mapping[str, str]]) -> Table:

@@ -145,14 +145,22 @@ def context_view(turns: Sequence[Turn], slot: str) -> View:
     return View(("role", "message", "since last turn"), tuple(rows))
 
 
-def sharing_view(sharing: Sharing) -> View:
-    """Who recalls whom: readers down, writers across. A cell across tenants that recalls says LEAK."""
+def sharing_view(sharing: Sharing, looks: Sequence[Look] = ()) -> View:
+    """Who recalls whom: readers down, writers across. A cell across tenants that recalls says LEAK.
+
+    Args:
+        sharing: what was tried.
+        looks: the callers' keys, for the chips beside their names.
+    """
+    keys = {look.caller.label: look.key for look in looks}
     places = range(len(sharing.callers))
     rows = []
     for reader in places:
         words = [sharing.word(reader, writer) for writer in places]
         label = sharing.callers[reader].label
-        rows.append((Cell(label, html.escape(label)), *(_sharing_cell(word) for word in words)))
+        key = keys.get(label)
+        mark = "" if key is None else " " + html.chip(key)
+        rows.append((Cell(label, html.escape(label) + mark), *(_sharing_cell(word) for word in words)))
     return View(("reader \\ writer", *(caller.label for caller in sharing.callers)), tuple(rows))
 
 
