@@ -10,13 +10,10 @@ from evelab.backends import InMemory, StoredDocument, check_prefix, document_pat
 from evelab.chapter.callers import LI_SI, ZHANG_SAN
 from evelab.chapter.claims import Evidence, claim
 from evelab.chapter.policies import TENANT_PRINCIPAL
-from evelab.chapter.values import FILE_MEMORY, ONE_SAVE
+from evelab.chapter.values import FILE_MEMORY, ONE_SAVE, PRINTED_KEYS
 from evelab.chapter.workbench import NAMESPACE, SLOT, Workbench
 from evelab.errors import OptionError
 from evelab.file_memory import (
-    DEFAULT_MAX_CHARACTERS,
-    DOCUMENT_MAX_BYTES,
-    ENTRY_MAX_BYTES,
     file_memory,
     format_document,
     parse_document,
@@ -32,6 +29,10 @@ from evelab.text import utf8_length, utf16_length
 
 SAVE, REMOVE = f"{SLOT}__save_memory", f"{SLOT}__remove_memory"
 KEY = memory_key(NAMESPACE, "acme")
+MAX_CHARACTERS: int = FILE_MEMORY["max_characters"]
+ENTRY_MAX_BYTES: int = FILE_MEMORY["entry_max_bytes"]
+DOCUMENT_MAX_BYTES: int = FILE_MEMORY["document_max_bytes"]
+U_42, U_99 = (row.key for row in PRINTED_KEYS if row.experiment == "B" and row.caller.startswith("acme"))
 
 
 def _text(value: str) -> str:
@@ -144,7 +145,7 @@ def the_description_stands_first(see: Evidence) -> None:
 def max_characters_counts_the_whole_recall(see: Evidence) -> None:
     """max_characters (default 4000) limits the recalled message, heading and guidance included, on saving."""
     for limit in (None, 300):
-        allowed = DEFAULT_MAX_CHARACTERS if limit is None else limit
+        allowed = MAX_CHARACTERS if limit is None else limit
         room = allowed - utf16_length(recall_text(SLOT, parse_document(_document("x")))) + 1
         texts = ["a" * 2000, "b" * (room - 2000 - 4)] if room > ENTRY_MAX_BYTES else ["a" * room]
         backend = in_memory()
@@ -310,7 +311,6 @@ def one_save_in_six_steps(see: Evidence) -> None:
         return define_memory_provider(recall=inner.recall, tools=tools)
 
     bench = Workbench(TENANT_PRINCIPAL.scope, model=model, provider=provider)
-    key = memory_key(NAMESPACE, ("acme", "u_42"))
     turn = bench.say(ZHANG_SAN, ONE_SAVE["said"])
     asked = [part for message in turn.prompts[1].messages for part in message.content if isinstance(part, ToolCall)]
     see.equal(
@@ -318,15 +318,15 @@ def one_save_in_six_steps(see: Evidence) -> None:
         [(made.name, dict(made.input)) for made in asked],
         [(SAVE, {"text": ONE_SAVE["text"]})],
     )
-    see.equal("3: what the provider gets", seen[0], (key, ("acme", "u_42"), SLOT))
-    see.equal("4: the new document", bench.backend.documents(), {key: _text(ONE_SAVE["document"])})
-    see.equal("4: its path", [stored.path for stored in bench.documents()], [f"eve/memory/file/{key}/MEMORY.md"])
+    see.equal("3: what the provider gets", seen[0], (U_42, ("acme", "u_42"), SLOT))
+    see.equal("4: the new document", bench.backend.documents(), {U_42: _text(ONE_SAVE["document"])})
+    see.equal("4: its path", [stored.path for stored in bench.documents()], [f"eve/memory/file/{U_42}/MEMORY.md"])
     turn = bench.say(ZHANG_SAN, "payment-api 现在正常吗？")
     block, said = turn.context[-2:]
     see.equal("5: the roles of the last two messages", (block.role, said.role), ("user", "user"))
     see.true("5: the recalled line", block.text.endswith(f"\n\n0: {ONE_SAVE['text']}"))
     other = bench.look(LI_SI)
-    see.equal("6: the key of u_99", other.key, memory_key(NAMESPACE, ("acme", "u_99")))
+    see.equal("6: the key of u_99", other.key, U_99)
     see.equal("6: what u_99 recalls", other.recall, None)
 
 

@@ -183,7 +183,7 @@ class Workbench:
         lock = turn.locks.get(self.slot)
         if lock is None:
             resolver = turn.disabled[self.slot]
-            return Look(caller, off=f"The {resolver} is None: the slot is off for this caller.")
+            return Look(caller, off=f"{resolver} is None")
         recalled = turn.recalled[self.slot]
         return Look(
             caller,

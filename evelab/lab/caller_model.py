@@ -180,7 +180,7 @@ class CallerModel:
             [
                 ("caller", html.paragraph(look.caller.title) + html.quiet(who)),
                 ("scope", scope),
-                ("key", html.quiet(look.off) if look.off else html.whole_key(look.key)),
+                ("key", html.quiet(f"off ({look.off})") if look.off else html.whole_key(look.key)),
                 ("document", document),
                 ("recall", recall),
             ]

@@ -20,6 +20,8 @@ LINE = "var(--jp-border-color1, #bdbdbd)"
 SURFACE = "background: var(--jp-layout-color2, #eeeeee)"
 MARKED = "background: var(--jp-brand-color3, #bbdefb)"
 MONO = "font-family: var(--jp-code-font-family, monospace)"
+KEY_BREAK = 28
+"""Characters of a key on its first line, where it is wrapped."""
 CELL = f"border: 1px solid {LINE}; padding: 3px 8px; text-align: left; vertical-align: top; {TEXT}"
 
 
@@ -40,17 +42,17 @@ def _visible(char: str) -> str:
 def chip(key: str) -> str:
     """A key's short label on its colour."""
     look = COLOURS.look(key)
-    return (
-        f'<span style="background: {look.background}; color: {look.text}; border: 2px {look.border} {look.text}; '
-        f'border-radius: 4px; padding: 0 5px; white-space: nowrap; {MONO}">{escape(short(key))}</span>'
-    )
+    paint = f"background: {look.background}; color: {look.text}; border: 2px {look.border} {look.text}"
+    shape = "border-radius: 4px; padding: 0 5px; white-space: nowrap; vertical-align: middle"
+    return f'<span style="{paint}; {shape}; {MONO}">{escape(short(key))}</span>'
 
 
 def whole_key(key: str | None) -> str:
-    """A chip and the whole key in one line, or a dash."""
+    """A chip and the whole key, which may break in one place only, or a dash."""
     if key is None:
         return quiet("-")
-    return f'<span style="white-space: nowrap">{chip(key)} {code(key)}</span>'
+    halves = f"{code(key[:KEY_BREAK])}<wbr>{code(key[KEY_BREAK:])}"
+    return f'{chip(key)} <span style="display: inline-block; vertical-align: middle; max-width: 32ch">{halves}</span>'
 
 
 def code(value: object) -> str:
@@ -58,9 +60,15 @@ def code(value: object) -> str:
     return f'<span style="{MONO}; white-space: nowrap; {TEXT}">{escape(value)}</span>'
 
 
-def block(value: object) -> str:
-    """Text in a monospaced font, its line breaks kept, long lines wrapped."""
-    return f'<div style="{MONO}; white-space: pre-wrap; overflow-wrap: anywhere; {TEXT}">{escape(value)}</div>'
+def block(value: object, *, width: int = 18) -> str:
+    """Text in a monospaced font, its line breaks kept, long lines wrapped.
+
+    Args:
+        value: the text.
+        width: how many characters wide it is at least.
+    """
+    wide = f"min-width: {width}ch; max-width: 80ch"
+    return f'<div style="{MONO}; white-space: pre-wrap; overflow-wrap: anywhere; {wide}; {TEXT}">{escape(value)}</div>'
 
 
 def quiet(value: object) -> str:
@@ -70,7 +78,7 @@ def quiet(value: object) -> str:
 
 def paragraph(value: object) -> str:
     """A line of plain text."""
-    return f'<p style="margin: 4px 0; {TEXT}">{escape(value)}</p>'
+    return f'<p style="margin: 4px 0; line-height: 1.4; {TEXT}">{escape(value)}</p>'
 
 
 def error(sentence: str) -> str:
@@ -96,7 +104,7 @@ def table(
     body = "".join(_row(cells, is_marked=place == marked) for place, cells in enumerate(rows))
     title = "" if caption is None else f'<caption style="{TEXT}; text-align: left">{escape(caption)}</caption>'
     return (
-        '<div style="overflow-x: auto"><table style="border-collapse: collapse; font-size: 13px">'
+        '<div style="overflow-x: auto"><table style="border-collapse: collapse; font-size: 12px; line-height: 1.4">'
         f"{title}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
     )
 
@@ -114,7 +122,7 @@ def _row(cells: Sequence[str], *, is_marked: bool) -> str:
 def cards(items: Iterable[tuple[str, str]]) -> str:
     """A row of cards with arrows between them: heading (text) and body (HTML)."""
     drawn = [
-        f'<div style="border: 1px solid {LINE}; border-radius: 6px; padding: 4px 10px; min-width: 0">'
+        f'<div style="border: 1px solid {LINE}; border-radius: 6px; padding: 4px 10px; min-width: 0; line-height: 1.4">'
         f'<div style="{QUIET}; font-size: 12px">{escape(heading)}</div>{body}</div>'
         for heading, body in items
     ]

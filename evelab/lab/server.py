@@ -102,17 +102,18 @@ def command(notebooks: Path, *, open_browser: bool, port: int | None) -> list[st
 
 
 def serve(notebooks: Path, *, open_browser: bool, port: int | None) -> int:
-    """Run JupyterLab until it is stopped; its exit status.
+    """Run JupyterLab until it is stopped; its exit status. Where the system can, this process becomes it.
 
     Raises:
         LabError: the port is not free.
     """
     if port is not None:
         check_port(port)
+    words = command(notebooks, open_browser=open_browser, port=port)
     environ = {**os.environ, "JUPYTER_PREFER_ENV_PATH": "1"}
+    if os.name == "posix":
+        os.execve(words[0], words, environ)  # noqa: S606
     try:
-        return subprocess.run(
-            command(notebooks, open_browser=open_browser, port=port), env=environ, check=False
-        ).returncode
+        return subprocess.run(words, env=environ, check=False).returncode
     except KeyboardInterrupt:
         return 0

@@ -73,12 +73,17 @@ def _key(key: str | None) -> Cell:
 
 
 def _missing(words: str) -> Cell:
-    return Cell(words, html.quiet(words))
+    return Cell(words, f'<div style="min-width: 4ch">{html.quiet(words)}</div>')
 
 
 def scope_text(scope: Scope | None) -> str:
-    """A scope as the chapter writes it: a string in quotes, a tuple in brackets, null."""
-    return to_json(list(scope) if isinstance(scope, tuple) else scope)
+    """A scope as the chapter writes it: a string in quotes, a tuple in brackets.
+
+    A string that holds double quotes, such as by_principal's, stands in single ones, to be read as it is.
+    """
+    if isinstance(scope, str):
+        return f"'{scope}'" if '"' in scope else f'"{scope}"'
+    return to_json(scope).replace('","', '", "')
 
 
 def callers_view(looks: Sequence[Look], *, current: Caller | None = None) -> View:
@@ -88,7 +93,9 @@ def callers_view(looks: Sequence[Look], *, current: Caller | None = None) -> Vie
         if look.error is not None:
             rows.append((_plain(look.caller.title), _missing(f"error: {look.error}"), *[_missing("-")] * 3))
         elif look.key is None or look.path is None:
-            rows.append((_faded(look.caller.title), _missing("null"), *[_missing("-")] * 2, _missing(look.off or "")))
+            rows.append(
+                (_faded(look.caller.title), _missing("null"), *[_missing("-")] * 2, _missing(f"off ({look.off})"))
+            )
         else:
             recall = _missing("null") if look.recall is None else _mono(entries(look.recall))
             rows.append((_plain(look.caller.title), _mono(scope_text(look.scope)), _key(look.key), _path(look), recall))
@@ -103,8 +110,7 @@ def _faded(title: str) -> Cell:
 def _path(look: Look) -> Cell:
     """The path whole as text; in the table the key is its chip, since it stands whole in the cell before."""
     before, key, after = (look.path or "").partition(look.key or "")
-    drawn = f"{html.code(before)}{html.chip(key)}{html.code(after)}"
-    return Cell(look.path or "", f'<span style="white-space: nowrap">{drawn}</span>')
+    return Cell(look.path or "", f"{html.code(before)}<wbr>{html.chip(key)}<wbr>{html.code(after)}")
 
 
 def entries(recall: str) -> str:
@@ -115,7 +121,12 @@ def entries(recall: str) -> str:
 def documents_view(documents: Sequence[Stored]) -> View:
     """The stored documents: key, path and raw text."""
     rows = [
-        (_key(stored.key), Cell(stored.path, html.code(stored.path)), _mono(stored.content)) for stored in documents
+        (
+            _key(stored.key),
+            Cell(stored.path, html.block(stored.path, width=30)),
+            Cell(stored.content, html.block(stored.content, width=40)),
+        )
+        for stored in documents
     ]
     return View(("key", "path", "document, as stored"), tuple(rows), empty=NOTHING_SAVED)
 

@@ -1,0 +1,5 @@
+"""``python -m evelab``."""
+
+from evelab.cli import main
+
+main(prog_name="evelab")

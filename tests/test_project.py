@@ -1,0 +1,98 @@
+"""The project's own rules: lint, types, imports, pins, and what no file may hold."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+import evelab
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+ROOT = Path(__file__).parent.parent
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+TOOLS = Path(sys.executable).parent
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        [sys.executable, "-m", "ruff", "check", "--no-cache", "."],
+        [sys.executable, "-m", "ruff", "format", "--no-cache", "--check", "."],
+        [sys.executable, "-m", "mypy", "--no-error-summary"],
+        [str(TOOLS / "lint-imports"), "--no-cache"],
+    ],
+    ids=["lint", "format", "types", "imports"],
+)
+def test_the_tools_find_nothing(words: Sequence[str]) -> None:
+    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def tracked() -> list[Path]:
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    return [ROOT / name for name in listed.split("\0") if name and (ROOT / name).is_file()]
+
+
+def test_no_file_names_a_registry_or_a_path_of_a_machine() -> None:
+    hosts = re.compile(r"py[p]i\.org|pythonhost[e]d|npm[j]s\.(org|com)|deb\.deb[i]an")
+    places = re.compile(r"(?<![\w.])/(wo[r]k|ro[o]t|ho[m]e)/\w")
+    files = tracked()
+    assert len(files) > 40
+    for path in files:
+        text = path.read_bytes().decode("utf-8", "replace")
+        assert not hosts.search(text), path
+        assert not places.search(text), path
+
+
+def pins(name: str) -> dict[str, str]:
+    found = {}
+    for line in (ROOT / name / "requirements.txt").read_text("utf-8").split("\n"):
+        if line and not line.startswith("-"):
+            package, _, version = line.partition(";")[0].partition("==")
+            assert version.strip(), line
+            found[package.strip()] = version.strip()
+    return found
+
+
+def test_pins_hold_what_the_project_needs() -> None:
+    pinned = pins("binder")
+    for need in PROJECT["project"]["dependencies"]:
+        package, lowest = re.fullmatch(r"([a-z-]+)>=([0-9.]+)", need).groups()  # type: ignore[union-attr]
+        assert [int(n) for n in pinned[package].split(".")] >= [int(n) for n in lowest.split(".")], package
+    tools = pins("tests")
+    for tool in PROJECT["dependency-groups"]["dev"]:
+        assert tool in tools, tool
+    assert not set(tools) & set(pinned)
+
+
+def test_pins_end_with_the_project_itself() -> None:
+    assert (ROOT / "binder" / "requirements.txt").read_text("utf-8").endswith("\n-e .\n")
+    assert (ROOT / "tests" / "requirements.txt").read_text("utf-8").startswith("-r ../binder/requirements.txt\n")
+    assert re.fullmatch(r"python-3\.\d+\n", (ROOT / "binder" / "runtime.txt").read_text("utf-8"))
+
+
+def test_the_version_stands_in_one_place_twice_and_is_the_same() -> None:
+    assert PROJECT["project"]["version"] == evelab.__version__
+
+
+def test_the_public_names_exist() -> None:
+    assert sorted(evelab.__all__) == evelab.__all__
+    assert all(hasattr(evelab, name) for name in evelab.__all__)
+
+
+def test_the_readme_shows_the_two_commands() -> None:
+    readme = (ROOT / "README.md").read_text("utf-8")
+    assert "python3 -m venv .venv && .venv/bin/pip install -r binder/requirements.txt && .venv/bin/evelab lab" in readme
+    command = "python3 -m venv .venv && .venv/bin/pip install -r tests/requirements.txt && .venv/bin/pytest"
+    assert command in readme
+    assert (
+        command.partition(" && ")[2].replace("pip install", "pip install --quiet") in (ROOT / ".ci" / "run").read_text()
+    )
