@@ -134,6 +134,10 @@ def test_the_cards_follow_the_caller() -> None:
     assert model.reply == "This turn has no save_memory tool. Nothing was changed."
 
 
+def stored(panel: CallerPanel) -> list[str]:
+    return [line for text in panel.model.backend.documents().values() for line in text.split("\n")[1:] if line]
+
+
 def shown(panel: CallerPanel) -> str:
     return str(panel.table.value)
 
@@ -168,8 +172,13 @@ def test_every_control_of_the_panel_redraws_it() -> None:
 def test_enter_in_the_text_field_sends() -> None:
     panel = CallerPanel()
     panel.text.value = "remember a"
+    assert not panel.model.backend.documents()
     panel.text._handle_custom_msg({"event": "submit"}, [])
-    assert panel.model.backend.documents()
+    panel.text.value = "remember a, and b"
+    assert stored(panel) == ["0: a, and b"]
+    assert panel.text.value == ""
+    panel.text.value = "remember c"
+    assert stored(panel) == ["0: a, and b"]
     panel.fresh.click()
     assert panel.model.reply is None
 

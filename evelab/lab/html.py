@@ -55,6 +55,13 @@ def whole_key(key: str | None) -> str:
     return f'{chip(key)} <span style="display: inline-block; vertical-align: middle; max-width: 32ch">{halves}</span>'
 
 
+def path(value: str, key: str) -> str:
+    """An object's path, which may break before, within and after its key only."""
+    before, found, after = value.partition(key)
+    parts = (before, found[:KEY_BREAK], found[KEY_BREAK:], after)
+    return "<wbr>".join(code(part) for part in parts if part)
+
+
 def code(value: object) -> str:
     """Text in a monospaced font, on one line."""
     return f'<span style="{MONO}; white-space: nowrap; {TEXT}">{escape(value)}</span>'

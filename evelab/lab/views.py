@@ -123,7 +123,7 @@ def documents_view(documents: Sequence[Stored]) -> View:
     rows = [
         (
             _key(stored.key),
-            Cell(stored.path, html.block(stored.path, width=30)),
+            Cell(stored.path, html.path(stored.path, stored.key)),
             Cell(stored.content, html.block(stored.content, width=40)),
         )
         for stored in documents

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 import ipywidgets as widgets
@@ -11,12 +12,14 @@ from evelab.chapter.policies import FIXED, POLICIES, Policy
 from evelab.lab import html
 from evelab.lab.caller_model import VIEWS, CallerModel
 from evelab.lab.frames import plain
-from evelab.lab.panels.live import LiveHTML, bundle
+from evelab.lab.panels.live import LiveHTML, bundle, buttons
 
 if TYPE_CHECKING:
     from evelab.provider import Handler
 
 LABEL = {"description_width": "90px"}
+ENTER_SECONDS = 2.0
+"""How long after Enter a text may arrive and still count as entered."""
 OWN_TYPES = ("user", "service", "anonymous", "runtime", "local-dev")
 
 
@@ -37,6 +40,7 @@ class CallerPanel(widgets.VBox):  # type: ignore[misc]
             model = CallerModel(**options)
         self.model = model
         self._quiet = False
+        self._enter_pressed = -ENTER_SECONDS
         self._make_controls()
         self.cards = LiveHTML(lambda: (self.model.cards(), ""))
         self.status = LiveHTML(lambda: (self.model.status(), ""))
@@ -44,7 +48,9 @@ class CallerPanel(widgets.VBox):  # type: ignore[misc]
         row = widgets.Layout(flex_flow="row wrap")
         super().__init__(
             children=[
-                widgets.Box([self.caller, self.policy, self.fixed, self.namespace], layout=row),
+                self.caller,
+                self.policy,
+                widgets.Box([self.namespace, self.fixed], layout=row),
                 self.cards,
                 widgets.Box([self.text, self.send, self.fresh], layout=row),
                 self.status,
@@ -57,32 +63,28 @@ class CallerPanel(widgets.VBox):  # type: ignore[misc]
     def _make_controls(self) -> None:
         settings = self.model.settings
         wide = widgets.Layout(width="auto", min_width="260px")
-        self.caller = widgets.Dropdown(description="Caller", style=LABEL, layout=wide)
+        self.caller = buttons("Caller")
         self._list_callers()
-        self.policy = widgets.Dropdown(
-            description="Scope",
-            options=[policy.name for policy in self.model.policies],
-            value=settings.policy,
-            style=LABEL,
-            layout=wide,
-        )
+        self.policy = buttons("Scope", [policy.name for policy in self.model.policies], settings.policy)
         self.fixed = widgets.Text(description="Fixed string", value=settings.fixed, style=LABEL, layout=wide)
         self.namespace = widgets.Text(description="Namespace", value=settings.namespace, style=LABEL, layout=wide)
         self.text = widgets.Text(
             description="Say",
             placeholder="remember: I only watch payment-api",
+            continuous_update=False,
             style=LABEL,
             layout=widgets.Layout(width="auto", flex="1 1 300px"),
         )
         self.send = widgets.Button(description="Send", tooltip="Say it as this caller")
         self.fresh = widgets.Button(description="New session", tooltip="End this caller's session; memory stays")
-        self.views = widgets.ToggleButtons(description="Show", options=list(VIEWS), style={"button_width": "auto"})
+        self.views = buttons("Show", VIEWS, VIEWS[0])
         self.own = self._make_own()
         for control in (self.caller, self.policy, self.fixed, self.namespace):
             control.observe(self._settings_changed, "value")
         self.views.observe(lambda _: self.table.redraw(), "value")
         self.send.on_click(lambda _: self.say())
-        self.text.on_msg(lambda _widget, content, _buffers: self._submitted(content))
+        self.text.on_msg(lambda _widget, content, _buffers: self._entered(content))
+        self.text.observe(lambda _: self._text_arrived(), "value")
         self.fresh.on_click(lambda _: self.new_session())
         self._show_fixed()
 
@@ -91,15 +93,16 @@ class CallerPanel(widgets.VBox):  # type: ignore[misc]
             return widgets.Text(description=description, style=LABEL, **options)
 
         self.own_label = field("Label", placeholder="initech u_1")
-        self.own_type = widgets.Dropdown(description="Type", options=OWN_TYPES, style=LABEL)
+        self.own_type = buttons("Type", OWN_TYPES, OWN_TYPES[0])
         self.own_authenticator = field("Authenticator", value="app")
         self.own_issuer = field("Issuer", value="opsbot")
         self.own_id = field("Principal id")
         self.own_tenant = field("Tenant")
         self.add = widgets.Button(description="Add caller", tooltip="Add this caller and speak as it")
         self.add.on_click(lambda _: self.add_caller())
-        fields = [self.own_label, self.own_type, self.own_authenticator, self.own_issuer, self.own_id, self.own_tenant]
-        inside = widgets.VBox([widgets.Box(fields, layout=widgets.Layout(flex_flow="row wrap")), self.add])
+        fields = [self.own_label, self.own_authenticator, self.own_issuer, self.own_id, self.own_tenant]
+        row = widgets.Layout(flex_flow="row wrap")
+        inside = widgets.VBox([self.own_type, widgets.Box(fields, layout=row), self.add])
         return widgets.Accordion(children=[inside], titles=("A caller of your own",))
 
     def say(self) -> None:
@@ -160,8 +163,14 @@ class CallerPanel(widgets.VBox):  # type: ignore[misc]
     def _show_fixed(self) -> None:
         self.fixed.disabled = self.policy.value != FIXED.name
 
-    def _submitted(self, content: object) -> None:
+    def _entered(self, content: object) -> None:
+        """Enter was pressed. The browser tells so before it sends the text: what arrives next is sent."""
         if isinstance(content, dict) and content.get("event") == "submit":
+            self._enter_pressed = monotonic()
+
+    def _text_arrived(self) -> None:
+        if monotonic() - self._enter_pressed < ENTER_SECONDS and self.text.value:
+            self._enter_pressed = -ENTER_SECONDS
             self.say()
 
     def _table_html(self) -> str:

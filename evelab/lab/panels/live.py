@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import ipywidgets as widgets
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
 
 def bundle(widget: Any, text: str, markup: str, **kwargs: Any) -> Any:
@@ -16,6 +16,15 @@ def bundle(widget: Any, text: str, markup: str, **kwargs: Any) -> Any:
     if isinstance(shown, dict):
         shown |= {"text/plain": text, "text/html": markup}
     return shown
+
+
+def buttons(description: str, options: Sequence[Any] = (), value: Any = None) -> Any:
+    """One of several options, each a button that Tab reaches and Enter presses.
+
+    Not a drop-down list or radio buttons: JupyterLab takes their arrow keys and letters for its own commands.
+    """
+    style = {"button_width": "auto", "description_width": "90px"}
+    return widgets.ToggleButtons(description=description, options=list(options), value=value, style=style)
 
 
 class LiveHTML(widgets.HTML):  # type: ignore[misc]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import ipywidgets as widgets
 
 from evelab.lab import html
-from evelab.lab.panels.live import LiveHTML, bundle
+from evelab.lab.panels.live import LiveHTML, bundle, buttons
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,12 +24,7 @@ class Prediction(widgets.VBox):  # type: ignore[misc]
     def __init__(self, question: str, options: Sequence[str]) -> None:
         self.question = question
         self._answers = tuple(options)
-        self._choice = widgets.RadioButtons(
-            options=list(options),
-            value=None,
-            description="Predict",
-            layout=widgets.Layout(width="auto"),
-        )
+        self._choice = buttons("Predict", options)
         super().__init__(children=[widgets.HTML(html.paragraph(question)), self._choice])
 
     @property
