@@ -49,7 +49,7 @@ BREAKS: list[tuple[str, str, Any]] = [
     ("6.8", "evelab.file_memory.normalise_entry", lambda text: text[:2048]),
     ("6.10", "evelab.file_memory.CONFLICT_RETRIES", 7),
     ("6.10", "evelab.file_memory.CONFLICT_RETRIES", 9),
-    ("5.10", "evelab.session.LogRecord", lambda *args, **kwargs: None),
+    ("5.10", "evelab.steps.LogRecord", lambda *args, **kwargs: None),
     ("6.13", "evelab.keys.COMPOSITE_LABEL", b""),
 ]
 
@@ -80,28 +80,28 @@ def test_an_index_that_is_given_again_is_noticed(monkeypatch: pytest.MonkeyPatch
 
 
 def test_one_partition_for_all_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    from evelab import session
+    from evelab import lifecycle
     from evelab.keys import Lock, create_lock
 
     def shared(namespace: object, scope: object, **options: Any) -> Lock:
         return create_lock(namespace, "everybody", **options)
 
-    monkeypatch.setattr(session, "create_lock", shared)
+    monkeypatch.setattr(lifecycle, "create_lock", shared)
     for name in ("5.1", "5.4", "5.5", "5.6", "5.7", "5.8", "5.11", "5.12", "5.15", "6.13"):
         assert not run(BY_ID[name]).holds, name
 
 
 def test_a_slot_that_is_never_off_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    from evelab import lifecycle
     from evelab.keys import create_lock
-    from evelab.session import Session
 
-    resolve = Session._resolve
+    resolve = lifecycle._resolve
 
-    def never_off(self: Session, slot: str, memory: Any, info: Any) -> Any:
-        found = yield from resolve(self, slot, memory, info)
-        return found if not isinstance(found, str) else create_lock("n", "public", slot=slot, turn=info)
+    def never_off(scene: Any, slot: str, memory: Any, turn: Any) -> Any:
+        found = yield from resolve(scene, slot, memory, turn)
+        return found if not isinstance(found, str) else create_lock("n", "public", slot=slot, turn=turn)
 
-    monkeypatch.setattr(Session, "_resolve", never_off)
+    monkeypatch.setattr(lifecycle, "_resolve", never_off)
     for name in ("5.6", "5.9", "5.10", "5.11"):
         assert not run(BY_ID[name]).holds, name
 

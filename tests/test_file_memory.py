@@ -403,7 +403,7 @@ def test_tool_inputs_are_checked_against_the_schema(tool: str, value: Any, fits:
     if fits:
         assert check_input(tool, made, value) == value
         return
-    with pytest.raises(ToolInputError, match=f"Invalid input for {tool}: input") as caught:
+    with pytest.raises(ToolInputError, match=f"Invalid input for tool {tool}: ") as caught:
         check_input(tool, made, value)
     assert caught.value.tool == tool
     assert caught.value.path.startswith("input")
