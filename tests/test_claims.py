@@ -15,9 +15,9 @@ BY_ID = {claim.id: claim for claim in CLAIMS}
 
 
 def test_every_claim_of_8_5_and_8_6_has_a_check() -> None:
-    wanted = [f"5.{number}" for number in range(1, 16)]
-    wanted += [f"6.{number}" for number in range(1, 15) if number != 11]
-    assert [claim.id for claim in CLAIMS] == wanted
+    wanted = {f"5.{number}" for number in range(1, 16)}
+    wanted |= {f"6.{number}" for number in range(1, 15) if number != 11}
+    assert wanted <= {claim.id for claim in CLAIMS}
 
 
 @pytest.mark.parametrize("claim", list(CLAIMS), ids=lambda claim: claim.id)

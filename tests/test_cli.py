@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from evelab.chapter import CLAIMS
 from evelab.chapter.values import PRINTED_KEYS
 from evelab.lab import server
 
@@ -90,8 +91,8 @@ def test_verify_prints_six_keys_and_every_claim() -> None:
     assert done.returncode == 0, done.stdout
     for printed in PRINTED_KEYS:
         assert f"{printed.key}  agrees" in done.stdout
-    assert len(re.findall(r"^  \d+\.\d+ +holds ", done.stdout, re.MULTILINE)) == 28
-    assert "28 claims checked" in done.stdout
+    assert len(re.findall(r"^  \d+\.\d+ +holds ", done.stdout, re.MULTILINE)) == len(CLAIMS)
+    assert f"{len(CLAIMS)} claims checked" in done.stdout
     assert done.stderr == ""
 
 
@@ -119,7 +120,7 @@ def test_verify_fails_when_a_claim_does_not_hold() -> None:
 def test_an_unknown_section_names_those_that_are_checked() -> None:
     done = evelab("verify", "--section", "8.99")
     assert done.returncode == 2
-    assert "8.5, 8.6" in done.stderr
+    assert "sections with checks: 8." in done.stderr
 
 
 @pytest.mark.parametrize(

@@ -1,40 +1,19 @@
-"""Figures, as SVG that is the same on every machine: its text stays text, and the reader's browser draws it."""
+"""Who recalls whose memory, as a matrix."""
 
 from __future__ import annotations
 
-import io
 from typing import TYPE_CHECKING, Any
 
 import matplotlib as mpl
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
+from evelab.lab.figures.drawing import INK, STYLE, Drawing
+
 if TYPE_CHECKING:
     from evelab.chapter.workbench import Sharing, Workbench
 
 FILL = {"own": "#cfe8f7", "shared": "#cfeee0", "LEAK": "#ffffff", "off": "#e6e6e6", "": "#ffffff"}
-INK = "#202020"
-STYLE: Any = {
-    "font.family": "DejaVu Sans",
-    "svg.fonttype": "none",
-    "svg.hashsalt": "evelab",
-}
-
-
-class Drawing:
-    """A figure in a notebook.
-
-    Attributes:
-        svg: the picture.
-        text: what it says, for those who cannot see it.
-    """
-
-    def __init__(self, svg: str, text: str) -> None:
-        self.svg = svg
-        self.text = text
-
-    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
-        return {"image/svg+xml": self.svg, "text/plain": self.text}
 
 
 def sharing(bench: Workbench) -> Drawing:
@@ -43,7 +22,7 @@ def sharing(bench: Workbench) -> Drawing:
     A cell across tenants that recalls is a leak: a heavy border and the word.
     """
     found = bench.sharing()
-    return Drawing(_svg(_matrix(found)), _words(found))
+    return Drawing(_matrix(found), _words(found))
 
 
 def _matrix(found: Sharing) -> Figure:
@@ -90,10 +69,3 @@ def _words(found: Sharing) -> str:
         told = [f"{word}: {', '.join(by_word[word])}" for word in ("own", "shared", "LEAK") if word in by_word]
         lines.append(f"{found.callers[reader].label}: " + ("; ".join(told) if told else "the slot is off"))
     return "Who recalls whose memory\n" + "\n".join(lines)
-
-
-def _svg(figure: Figure) -> str:
-    target = io.StringIO()
-    with mpl.rc_context(STYLE):
-        figure.savefig(target, format="svg", metadata={"Date": None, "Creator": None})
-    return target.getvalue()
