@@ -1,0 +1,137 @@
+"""JupyterLab as a person meets it: started by ``evelab lab``, opened in Chromium, driven by mouse and keyboard."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from playwright.sync_api import expect
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from playwright.sync_api import Locator, Page
+
+START_SECONDS = 60
+RUN_MILLISECONDS = 60_000
+CHROMIUM_FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Lab:
+    """A running JupyterLab.
+
+    Attributes:
+        port: where it listens, on this machine only.
+        token: what opens it.
+        folder: the notebooks it serves, a copy.
+    """
+
+    port: int
+    token: str
+    folder: Path
+
+    @property
+    def origin(self) -> str:
+        """The address without a path."""
+        return f"http://127.0.0.1:{self.port}"
+
+    def url(self, notebook: str) -> str:
+        """The address of one notebook, in a workspace of its own."""
+        return f"{self.origin}/lab/tree/{notebook}.ipynb?token={self.token}&reset"
+
+
+def free_port() -> int:
+    """A port that nothing listens on."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+@contextmanager
+def running_lab(home: Path, *, theme: str = "JupyterLab Light") -> Iterator[Lab]:
+    """``evelab lab`` on a copy of the notebooks, with a home folder of its own."""
+    lab = Lab(free_port(), secrets.token_hex(16), home / "notebooks")
+    settings = home / "settings" / "@jupyterlab" / "apputils-extension"
+    settings.mkdir(parents=True)
+    (settings / "themes.jupyterlab-settings").write_text(f'{{"theme": "{theme}"}}')
+    folders = {
+        "HOME": "home",
+        "JUPYTER_CONFIG_DIR": "config",
+        "JUPYTER_DATA_DIR": "data",
+        "JUPYTER_RUNTIME_DIR": "runtime",
+        "IPYTHONDIR": "ipython",
+        "MPLCONFIGDIR": "matplotlib",
+        "JUPYTERLAB_SETTINGS_DIR": "settings",
+    }
+    for folder in folders.values():
+        (home / folder).mkdir(exist_ok=True)
+    environ = {**os.environ, **{name: str(home / folder) for name, folder in folders.items()}}
+    environ["JUPYTER_TOKEN"] = lab.token
+    words = [sys.executable, "-m", "evelab", "lab", str(lab.folder), "--no-browser", "--port", str(lab.port)]
+    log = home / "lab.log"
+    with log.open("w") as output, subprocess.Popen(words, env=environ, stdout=output, stderr=output) as server:
+        try:
+            wait_for(lab, server, log)
+            yield lab
+        finally:
+            server.terminate()
+
+
+def wait_for(lab: Lab, server: subprocess.Popen[bytes], log: Path) -> None:
+    """Wait until the server answers."""
+    end = time.monotonic() + START_SECONDS
+    while time.monotonic() < end:
+        if server.poll() is not None:
+            break
+        try:
+            urllib.request.urlopen(f"{lab.origin}/api?token={lab.token}", timeout=1).read()
+        except OSError:
+            time.sleep(0.1)
+        else:
+            return
+    raise RuntimeError(f"JupyterLab did not start:\n{log.read_text()}")
+
+
+def open_notebook(page: Page, lab: Lab, name: str) -> None:
+    """Open a notebook and wait for its kernel. The toolbar says idle too early; the status bar does not."""
+    page.goto(lab.url(name))
+    page.wait_for_selector(".jp-Notebook .jp-Cell")
+    page.get_by_text("Python 3 (ipykernel) | Idle").wait_for(timeout=RUN_MILLISECONDS)
+
+
+def run_all(page: Page) -> None:
+    """Run the notebook from top to bottom, as the menu does, and wait for its end."""
+    page.locator(".jp-Notebook .jp-Cell").first.click()
+    page.get_by_role("menuitem", name="Run", exact=True).first.click()
+    page.get_by_role("menuitem", name="Run All Cells", exact=True).click()
+    indicator = page.locator(".jp-NotebookPanel-toolbar .jp-Notebook-ExecutionIndicator")
+    expect(indicator).to_have_attribute("data-status", "idle", timeout=RUN_MILLISECONDS)
+    page.wait_for_function(
+        "() => { const seen = [...document.querySelectorAll('.jp-CodeCell .jp-InputPrompt')];"
+        " return seen.length > 0 && seen.every(prompt => /^\\[\\d+\\]:$/.test(prompt.textContent.trim())); }",
+        timeout=RUN_MILLISECONDS,
+    )
+
+
+def caller_panel(page: Page) -> Locator:
+    """The notebook's caller panel."""
+    field = page.get_by_label("Namespace", exact=True)
+    return page.locator(".jp-OutputArea-output .widget-vbox").filter(has=field).first

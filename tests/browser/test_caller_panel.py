@@ -1,0 +1,121 @@
+"""The caller panel, operated by mouse and by keyboard alone."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from playwright.sync_api import expect
+
+from evelab.chapter.callers import CALLERS
+from evelab.chapter.values import PRINTED_KEYS
+from tests.browser.jupyter import Lab, caller_panel, open_notebook, run_all
+from tests.test_lab import HOSTILE
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Dialog, Locator, Page
+
+SHARED, OWN = (next(row.key for row in PRINTED_KEYS if row.experiment == name) for name in "AB")
+
+
+@pytest.fixture
+def panel(page: Page, lab: Lab) -> Locator:
+    """The panel of the first notebook, just run."""
+    open_notebook(page, lab, "00_start_here")
+    run_all(page)
+    found = caller_panel(page)
+    found.scroll_into_view_if_needed()
+    return found
+
+
+def press(panel: Locator, name: str) -> None:
+    """Press a button with the keyboard."""
+    button = panel.get_by_role("button", name=name, exact=True)
+    button.focus()
+    button.press("Enter")
+
+
+def current(panel: Locator) -> Locator:
+    """The row that stands out."""
+    return panel.locator("tr", has=panel.page.locator('th[style*="border-left: 5px"]'))
+
+
+def test_the_mouse_switches_every_caller(panel: Locator) -> None:
+    for caller in (*CALLERS[1:], CALLERS[0]):
+        panel.get_by_role("button", name=caller.title, exact=True).click()
+        expect(current(panel)).to_contain_text(caller.label)
+        expect(current(panel)).to_contain_text("off" if caller.tenant is None else "memscope1_")
+
+
+def test_the_keyboard_alone_does_the_same(panel: Locator, page: Page) -> None:
+    panel.get_by_role("button", name=CALLERS[0].title, exact=True).focus()
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    expect(current(panel)).to_contain_text(CALLERS[1].label)
+    press(panel, "fixed string")
+    expect(panel.locator("td", has_text=SHARED)).to_have_count(len(CALLERS))
+    field = panel.get_by_label("Say", exact=True)
+    field.focus()
+    page.keyboard.type("remember I watch payment-api")
+    page.keyboard.press("Enter")
+    expect(panel.locator("td", has_text="0: I watch payment-api")).to_have_count(len(CALLERS))
+    expect(field).to_have_value("")
+    press(panel, "Storage")
+    expect(panel.locator("table")).to_contain_text("lastAllocatedIndex=0")
+    press(panel, "Who recalls whom")
+    expect(panel.locator("td", has_text="LEAK")).to_have_count(70)
+    press(panel, "What the model sees")
+    expect(panel.locator("table")).to_contain_text("remember I watch payment-api")
+    press(panel, "New session")
+    expect(panel).to_contain_text("has not spoken")
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_memory_text_is_shown_as_text(panel: Locator, page: Page, text: str) -> None:
+    alerts: list[str] = []
+
+    def note(dialog: Dialog) -> None:
+        alerts.append(dialog.message)
+        dialog.dismiss()
+
+    page.on("dialog", note)
+    panel.get_by_label("Say", exact=True).fill(f"remember {text}")
+    panel.get_by_role("button", name="Send", exact=True).click()
+    shown = "a[U+202E]b[U+2066]c[U+200F]" if "\u202e" in text else text
+    for view in ("All callers", "Storage", "What the model sees"):
+        panel.get_by_role("button", name=view, exact=True).click()
+        expect(panel.locator("table").last).to_contain_text(shown)
+    assert panel.locator("img, script, a, h1").count() == 0
+    assert alerts == []
+
+
+def test_an_invalid_namespace_shows_its_sentence_and_keeps_the_table(panel: Locator) -> None:
+    field = panel.get_by_label("Namespace", exact=True)
+    expect(panel.locator("table")).to_contain_text(OWN)
+    field.fill("")
+    expect(panel.get_by_role("alert")).to_have_text("Error. The memory namespace must not be blank.")
+    expect(panel.locator("table")).to_contain_text(OWN)
+    field.fill("acme-support-v2")
+    expect(panel.get_by_role("alert")).to_have_count(0)
+    expect(panel.locator("table")).to_contain_text(next(row.key for row in PRINTED_KEYS if row.experiment == "E"))
+
+
+def test_a_caller_of_ones_own_is_added_by_keyboard(panel: Locator, page: Page) -> None:
+    panel.get_by_text("A caller of your own").click()
+    for label, value in (("Label", "initech u_1"), ("Principal id", "u_1"), ("Tenant", "initech")):
+        panel.get_by_label(label, exact=True).focus()
+        page.keyboard.type(value)
+        page.keyboard.press("Tab")
+    press(panel, "Add caller")
+    expect(current(panel)).to_contain_text('["initech", "u_1"]')
+
+
+def test_nothing_in_the_panel_breaks_the_accessibility_rules(panel: Locator, page: Page) -> None:
+    from axe_playwright_python.sync_playwright import Axe
+
+    press(panel, "Who recalls whom")
+    panel.evaluate("element => element.setAttribute('data-checked', 'yes')")
+    options = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"]}
+    result = Axe().run(page, context="[data-checked]", options=options)
+    found = [f"{rule['id']}: {node['html'][:120]}" for rule in result.response["violations"] for node in rule["nodes"]]
+    assert found == []
