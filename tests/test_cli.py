@@ -153,6 +153,7 @@ def test_a_folder_gets_a_copy_and_keeps_what_it_holds(tmp_path: Path) -> None:
     (folder / "00_start_here.ipynb").write_text("my own work")
     assert server.notebooks_in(folder) == folder
     assert (folder / "00_start_here.ipynb").read_text() == "my own work"
+    assert not [path for path in folder.iterdir() if path.name.startswith(".")]
     assert (folder / "05a_fixed_scope.ipynb").read_bytes() == (
         server.CHECKOUT / "notebooks" / "05a_fixed_scope.ipynb"
     ).read_bytes()

@@ -53,8 +53,9 @@ def notebooks_in(folder: Path | None) -> Path:
         raise LabError("Name a folder to put the notebooks into: evelab lab FOLDER.", place="FOLDER")
     try:
         for path in sorted(source.rglob("*")):
-            copy = folder / path.relative_to(source)
-            if path.is_file() and ".ipynb_checkpoints" not in path.parts and not copy.exists():
+            inside = path.relative_to(source)
+            copy = folder / inside
+            if path.is_file() and not copy.exists() and not any(part.startswith(".") for part in inside.parts):
                 copy.parent.mkdir(parents=True, exist_ok=True)
                 shutil.copyfile(path, copy)
     except OSError as error:
