@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from evelab.discovery import SLOT_NAME, path_order
 from evelab.errors import DefinitionError
 from evelab.model import RuleModel
 from evelab.provider import MemoryDefinition
@@ -15,9 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from evelab.model import Model
-
-SLOT_NAME = re.compile(r"[a-zA-Z][a-zA-Z0-9_-]{0,63}")
-_PUNCTUATION = "_-./"
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,13 +58,3 @@ class Agent:
     def tool_slots(self) -> list[str]:
         """The slots in the order in which their tools are offered: by ``tools/<slot>``."""
         return sorted(self.memory, key=lambda slot: path_order(f"tools/{slot}"))
-
-
-def path_order(path: str) -> tuple[list[tuple[int, str]], str]:
-    """A sort key that orders ASCII paths as JavaScript's ``localeCompare`` does in English.
-
-    Case is ignored at first (``_``, ``-``, ``.``, ``/``, digits, letters, in this order); between equal
-    paths, lower case comes first.
-    """
-    ranks = [(_PUNCTUATION.find(char), char.lower()) if char in _PUNCTUATION else (9, char.lower()) for char in path]
-    return ranks, path.swapcase()

@@ -8,7 +8,7 @@ No message holds a raw scope value: messages reach logs.
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 
 class EvelabError(Exception):
@@ -79,6 +79,10 @@ class RecallError(EvelabError, ValueError):
         self.slot = slot
 
 
+class HistoryError(EvelabError, ValueError):
+    """A stored history whose marks cannot be read."""
+
+
 class MemoryTextError(EvelabError, ValueError):
     """A text that is empty after white-space normalisation."""
 
@@ -134,30 +138,43 @@ class MemoryDocumentConflictError(EvelabError):
 
 
 class ToolInputError(EvelabError, ValueError):
-    """A tool input that does not fit the tool's schema.
+    """A tool input that does not fit the tool's schema. The sentence is the one that eve's model reads.
 
     Attributes:
         tool: the tool's name as the model sees it.
-        path: where in the input, such as ``"input.index"``.
+        issues: what is wrong: ``{"message": ..., "path": [...]}``.
     """
 
-    def __init__(self, message: str, *, tool: str, path: str) -> None:
-        super().__init__(message)
+    eve_name = "AI_InvalidToolInputError"
+
+    def __init__(self, tool: str, value: str, issues: list[dict[str, Any]], listed: str) -> None:
+        super().__init__(
+            f"Invalid input for tool {tool}: AI_TypeValidationError: Type validation failed: Value: {value}.\n"
+            f"Error message: {listed}"
+        )
         self.tool = tool
-        self.path = path
+        self.issues = issues
+
+    @property
+    def path(self) -> str:
+        """Where the first fault is, such as ``"input.index"``."""
+        where = self.issues[0].get("path", []) if self.issues else []
+        return ".".join(["input", *map(str, where)])
 
 
 class ToolNotFoundError(EvelabError, LookupError):
-    """A tool call that names a tool which this turn does not offer.
+    """A tool call that names a tool which this turn does not offer. The sentence is eve's.
 
     Attributes:
         tool: the name that was called.
         offered: the names that exist in this turn.
     """
 
+    eve_name = "AI_NoSuchToolError"
+
     def __init__(self, tool: str, offered: tuple[str, ...]) -> None:
-        names = ", ".join(offered) or "none"
-        super().__init__(f'There is no tool "{tool}" in this turn. Tools offered: {names}.')
+        available = f"Available tools: {', '.join(offered)}." if offered else "No tools are available."
+        super().__init__(f"Model tried to call unavailable tool '{tool}'. {available}")
         self.tool = tool
         self.offered = offered
 
@@ -182,3 +199,51 @@ class SessionFailedError(EvelabError, RuntimeError):
         super().__init__(message)
         self.session_id = session_id
         self.attempts = attempts
+
+
+class StateError(EvelabError, RuntimeError):
+    """A session state that is used outside a session's own code."""
+
+
+class StateNameError(DefinitionError):
+    """A state's name that is reserved for eve.
+
+    Attributes:
+        name: the name.
+    """
+
+    def __init__(self, message: str, *, name: str) -> None:
+        super().__init__(message, place="name")
+        self.name = name
+
+
+class StateValueError(EvelabError, TypeError):
+    """A value that no session state can hold. The old value stays.
+
+    Attributes:
+        name: the state's name.
+        path: where the value stands in it, such as ``incident["log"][2]``.
+        type_name: the type that cannot be kept.
+    """
+
+    eve_name = "SerializationError"
+
+    def __init__(self, message: str, *, name: str, path: str, type_name: str) -> None:
+        super().__init__(message)
+        self.name = name
+        self.path = path
+        self.type_name = type_name
+
+
+class StateLayoutError(EvelabError):
+    """Saved session state of a layout that this version cannot read.
+
+    Attributes:
+        layout: the layout's number.
+    """
+
+    eve_name = "IncompatibleStateLayoutError"
+
+    def __init__(self, layout: object) -> None:
+        super().__init__("The saved session state has a layout that this version cannot read. Start a new session.")
+        self.layout = layout

@@ -227,6 +227,12 @@ def read_document(backend: Backend, key: str) -> tuple[Document, str] | None:
     return parse_document(stored.content), stored.version
 
 
+def is_conflict(error: Exception) -> bool:
+    """Whether a backend's error means a conflict: by class, or by the name and key of another library's class."""
+    named = type(error).__name__ == MemoryDocumentConflictError.__name__
+    return isinstance(error, MemoryDocumentConflictError) or (named and isinstance(getattr(error, "key", None), str))
+
+
 def rewrite(backend: Backend, key: str, change: Callable[[Document | None], Document | None]) -> None:
     """Read, change and write back, again after each conflict: at most 9 reads and 9 writes.
 
@@ -245,8 +251,8 @@ def rewrite(backend: Backend, key: str, change: Callable[[Document | None], Docu
             return
         try:
             backend.write(key, format_document(changed), expected_version=None if found is None else found[1])
-        except MemoryDocumentConflictError:
-            if tried == CONFLICT_RETRIES:
+        except Exception as error:
+            if not is_conflict(error) or tried == CONFLICT_RETRIES:
                 raise
         else:
             return

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from evelab.errors import HistoryError
 from evelab.text import to_json
 
 if TYPE_CHECKING:
@@ -12,6 +13,8 @@ if TYPE_CHECKING:
 
 RECALL_KIND = "memory.load"
 """The kind of a recalled message. The model sees an ordinary user message: the kind is not sent."""
+MEMORY_FIELD = "eve.memory"
+ATTRIBUTION_VERSION = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +30,7 @@ class Attribution:
         item_key: digest of the provider's id, or None for a message without one.
     """
 
-    batch_index: int
+    batch_index: float
     namespace_key: str
     operation_id: str
     scope_key: str
@@ -109,3 +112,65 @@ class TurnInfo:
     id: str
     input: tuple[Message, ...]
     sequence: int
+
+
+def attribution_json(mark: Attribution) -> dict[str, Any]:
+    """A mark as eve stores it."""
+    item = {} if mark.item_key is None else {"itemKey": mark.item_key}
+    return {
+        "batchIndex": mark.batch_index,
+        **item,
+        "namespaceKey": mark.namespace_key,
+        "operationId": mark.operation_id,
+        "scopeKey": mark.scope_key,
+        "slot": mark.slot,
+        "version": ATTRIBUTION_VERSION,
+    }
+
+
+def read_attribution(value: object) -> Attribution:
+    """A stored mark.
+
+    Raises:
+        HistoryError: a field is missing or of a wrong kind, or the version is another.
+    """
+    fields = value if isinstance(value, dict) else {}
+    match fields:
+        case {
+            "batchIndex": int() | float() as index,
+            "namespaceKey": str() as namespace_key,
+            "operationId": str() as operation_id,
+            "scopeKey": str() as scope_key,
+            "slot": str() as slot,
+            "version": 1 as version,
+        } if not isinstance(index, bool) and version is not True:
+            item = fields.get("itemKey", _NO_ITEM)
+            if item is _NO_ITEM:
+                return Attribution(index, namespace_key, operation_id, scope_key, slot)
+            if isinstance(item, str):
+                return Attribution(index, namespace_key, operation_id, scope_key, slot, item)
+    raise HistoryError("The history holds a memory mark that cannot be read.")
+
+
+_NO_ITEM = object()
+
+
+def message_json(message: Message) -> dict[str, Any]:
+    """A message as eve stores it, field by field in eve's order; text content only."""
+    kind = {} if message.kind is None else {"kind": message.kind}
+    mark = {} if message.memory is None else {MEMORY_FIELD: attribution_json(message.memory)}
+    metadata = {**message.metadata, **mark}
+    stored = {"content": message.text, **kind, "role": message.role}
+    return {**stored, "metadata": metadata} if metadata else stored
+
+
+def read_message(stored: Mapping[str, Any]) -> Message:
+    """A stored message with text content.
+
+    Raises:
+        HistoryError: its mark cannot be read.
+    """
+    metadata = dict(stored.get("metadata") or {})
+    marked = metadata.get(MEMORY_FIELD) is not None
+    mark = read_attribution(metadata.pop(MEMORY_FIELD)) if marked else None
+    return Message(stored["role"], stored["content"], stored.get("kind"), mark, metadata)

@@ -6,7 +6,8 @@ found. Source: eve 0.80.1, ``public/memory``.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -14,7 +15,7 @@ from evelab.errors import DefinitionError
 from evelab.text import is_blank
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
     from evelab.auth import Auth
     from evelab.keys import MemoryScope
@@ -200,3 +201,53 @@ def define_memory(
     if visibility not in VISIBILITIES:
         raise DefinitionError('A memory\'s visibility must be "scope" or "session".', place="visibility")
     return MemoryDefinition(provider, scope, namespace, description, visibility)
+
+
+def provider_of(fields: object) -> MemoryProvider:
+    """A provider from a mapping of eve's fields: ``recall``, ``capture`` and ``tools``.
+
+    For definitions that come as data. A field that is there must be whole: None is not "left out".
+
+    Raises:
+        DefinitionError: an unknown field, or what ``define_memory_provider`` refuses.
+    """
+    if not isinstance(fields, Mapping):
+        raise DefinitionError("A memory's provider must be a mapping of its fields.", place="provider")
+    _check_fields("provider", fields, ("recall", "capture", "tools"))
+    for name in ("capture", "tools"):
+        if name in fields and fields[name] is None:
+            raise DefinitionError(f"A provider's {name} cannot be None; leave it out.", place=name)
+    return define_memory_provider(
+        recall=fields.get("recall"),  # type: ignore[arg-type]
+        capture=fields.get("capture"),
+        tools=fields.get("tools"),
+    )
+
+
+def memory_of(fields: Mapping[str, Any]) -> MemoryDefinition:
+    """A memory slot from a mapping of eve's fields, its provider a mapping too or made already.
+
+    Raises:
+        DefinitionError: an unknown field, or what ``define_memory`` refuses.
+    """
+    _check_fields("memory", fields, ("description", "namespace", "provider", "scope", "visibility"))
+    if fields.get("description", "") is None:
+        raise DefinitionError("A memory's description cannot be None; leave it out.", place="description")
+    if "scope" not in fields:
+        raise DefinitionError("A memory must have a scope; None turns the slot off.", place="scope")
+    provider = fields.get("provider")
+    given = dict(fields)
+    given["provider"] = _LATER if isinstance(provider, Mapping) else provider
+    definition = define_memory(**given)
+    return replace(definition, provider=provider_of(provider)) if isinstance(provider, Mapping) else definition
+
+
+def _check_fields(name: str, fields: Mapping[str, Any], known: tuple[str, ...]) -> None:
+    for field_name in fields:
+        if field_name not in known:
+            raise DefinitionError(
+                f"{field_name!r} is not a field of a {name}; the fields are {', '.join(known)}.", place=str(field_name)
+            )
+
+
+_LATER = MemoryProvider({})

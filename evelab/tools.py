@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-import fastjsonschema
-
 from evelab.errors import DefinitionError, ToolInputError
+from evelab.schema import input_issues
 from evelab.text import to_json
 
 if TYPE_CHECKING:
@@ -86,22 +84,10 @@ def check_input(name: str, tool: Tool, value: object) -> dict[str, Any]:
     """The input, if it fits the tool's schema.
 
     Raises:
-        ToolInputError: it does not; the error says where.
+        ToolInputError: it does not; the error says where, in the words that eve's model reads.
     """
-    try:
-        _validator(to_json(dict(tool.input_schema)))(value)
-    except fastjsonschema.JsonSchemaValueException as error:
-        path = str(error.name).replace("data", "input", 1)
-        reason = str(error.message).replace("data", "input", 1)
-        raise ToolInputError(f"Invalid input for {name}: {reason}.", tool=name, path=path) from None
+    if issues := input_issues(tool.input_schema, value):
+        raise ToolInputError(name, to_json(value), issues, to_json(issues))
     if not isinstance(value, dict):
-        raise ToolInputError(f"Invalid input for {name}: input must be an object.", tool=name, path="input")
+        raise ToolInputError(name, to_json(value), [], "input must be an object")
     return value
-
-
-@lru_cache(maxsize=256)
-def _validator(schema: str) -> Callable[[object], object]:
-    import json
-
-    compiled: Callable[[object], object] = fastjsonschema.compile(json.loads(schema))
-    return compiled
