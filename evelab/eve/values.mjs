@@ -77,7 +77,7 @@ function digestOf(text) {
 
 /** An error as a reply carries it. */
 export function errorOf(error) {
-  if (!(error instanceof Error)) return { name: typeof error, message: String(error?.message ?? error) };
+  if (!(error instanceof Error)) return { name: typeof error, class: typeof error, message: String(error?.message ?? error) };
   const about = { name: error.name, class: error.constructor.name, message: error.message };
   return error.key === undefined ? about : { ...about, key: error.key };
 }

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 from evelab.auth import Auth
 from evelab.backends import StoredDocument, in_memory
 from evelab.errors import MemoryDocumentConflictError
+from evelab.eve.replay.plain import TURN_0
+from evelab.eve.replay.tags import UNDEFINED, Unsupported, decode, defined, encode, error_json
 from evelab.file_memory import file_memory
 from evelab.keys import MemoryScope
 from evelab.provider import MemoryContext, OperationContext, SessionInfo, ToolsContext
 from evelab.schema import input_issues
-from tests.eve.plain import TURN_0
-from tests.eve.tags import UNDEFINED, Unsupported, decode, defined, encode, error_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.eve.tags import Unsupported
+from evelab.eve.replay.tags import Unsupported
 
 
 def session(request: dict[str, Any]) -> Any:

@@ -8,12 +8,12 @@ from typing import Any
 from evelab.auth import Principal
 from evelab.composition import Candidate, compose, wrapper
 from evelab.discovery import discover_slots
+from evelab.eve.replay.tags import UNDEFINED, Unsupported, decode
 from evelab.keys import Lock, create_lock
 from evelab.message import TurnInfo
 from evelab.provider import memory_of
 from evelab.scope import ROOT_NODE, ScopeContext, by_principal, default_namespace
 from evelab.state import mounted_state_key
-from tests.eve.tags import UNDEFINED, Unsupported, decode
 
 TURN_0 = TurnInfo("turn_0", (), 0)
 EXTENSIONS = (".ts", ".mts", ".cts", ".js", ".mjs", ".cjs")

@@ -6,6 +6,7 @@ import asyncio
 import copy
 from typing import TYPE_CHECKING, Any
 
+from evelab.eve.replay.tags import UNDEFINED, ScriptedError, Unsupported, decode, encode, error_json, function
 from evelab.state import (
     State,
     StateContainer,
@@ -14,7 +15,6 @@ from evelab.state import (
     dump_state,
     load_state,
 )
-from tests.eve.tags import UNDEFINED, ScriptedError, Unsupported, decode, encode, error_json, function
 
 if TYPE_CHECKING:
     from collections.abc import Callable
