@@ -10,7 +10,7 @@ from evelab.auth import Auth
 from evelab.backends import StoredDocument, in_memory
 from evelab.errors import MemoryDocumentConflictError
 from evelab.eve.replay.plain import TURN_0
-from evelab.eve.replay.tags import UNDEFINED, Unsupported, decode, defined, encode, error_json
+from evelab.eve.replay.tags import UNDEFINED, ScriptedError, Unsupported, decode, defined, encode, error_json
 from evelab.file_memory import file_memory
 from evelab.keys import MemoryScope
 from evelab.provider import MemoryContext, OperationContext, SessionInfo, ToolsContext
@@ -35,8 +35,10 @@ def label(version: str) -> str:
     return f"mem_<uuid>_{count}" if prefix.startswith("mem_") else version
 
 
-class ForeignConflict(Exception):
+class ForeignConflict(ScriptedError):
     """A conflict of another library's class: it has the right name and a key, and that is enough."""
+
+    eve_name = "MemoryDocumentConflictError"
 
     def __init__(self, key: str) -> None:
         super().__init__("x")
