@@ -1,0 +1,179 @@
+"""The command line: ``evelab lab``, ``evelab verify`` and ``evelab key``.
+
+Nothing heavy is imported until a command needs it: ``evelab key`` answers at once.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from evelab import __version__
+from evelab.auth import Principal
+from evelab.errors import EvelabError, ScopeError
+from evelab.keys import memory_key
+from evelab.scope import Scope, ScopeContext, by_principal
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from evelab.chapter import Result
+    from evelab.chapter.six_keys import KeyRow
+
+
+class OneSentence(click.Group):
+    """A group whose errors are one sentence on stderr: bad input exits with 2, anything else with 1."""
+
+    def main(self, *args: Any, **kwargs: Any) -> Any:
+        """Run the command line."""
+        kwargs["standalone_mode"] = False
+        try:
+            sys.exit(super().main(*args, **kwargs) or 0)
+        except click.ClickException as error:
+            context = getattr(error, "ctx", None)
+            name = "evelab" if context is None else context.command_path
+            click.echo(f"{name}: {error.format_message()}", err=True)
+            sys.exit(error.exit_code)
+        except click.Abort:
+            click.echo("evelab: stopped.", err=True)
+            sys.exit(1)
+
+
+@click.group(cls=OneSentence, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="evelab")
+def main() -> None:
+    """How an AI agent remembers: the workbench for chapter 8 of the eve tutorial."""
+
+
+@main.command()
+@click.argument("folder", required=False, type=click.Path(file_okay=False, path_type=Path))
+@click.option("--no-browser", is_flag=True, help="Print the address instead of opening a browser.")
+@click.option("--port", type=click.IntRange(1, 65535), help="The port. By default 8888, or the next free one.")
+def lab(folder: Path | None, no_browser: bool, port: int | None) -> None:
+    """Open JupyterLab on the notebooks.
+
+    In a checkout these are its own notebooks. With FOLDER they are copied there first; a file that FOLDER
+    already holds is kept. An installed evelab needs FOLDER.
+    """
+    from evelab.lab import server
+
+    try:
+        notebooks = server.notebooks_in(folder)
+        status = server.serve(notebooks, open_browser=not no_browser, port=port)
+    except EvelabError as error:
+        raise click.ClickException(str(error)) from None
+    sys.exit(status)
+
+
+@main.command()
+@click.option("--json", "as_json", is_flag=True, help="Print the results as JSON.")
+@click.option("--section", metavar="8.N", help="Check one section only, such as 8.5.")
+def verify(as_json: bool, section: str | None) -> None:
+    """Check the chapter's claims, each by making it happen. Exit status 1 when one does not hold."""
+    from evelab.chapter import CLAIMS, run
+    from evelab.chapter.six_keys import six_keys
+
+    chosen = [claim for claim in CLAIMS if section in (None, claim.section)]
+    if not chosen:
+        known = ", ".join(sorted({claim.section for claim in CLAIMS}))
+        raise click.BadParameter(f"no claims are checked for {section}; sections with checks: {known}.")
+    hidden = as_json or not sys.stderr.isatty()
+    with click.progressbar(chosen, label="Checking", file=sys.stderr, hidden=hidden) as claims:
+        results = [run(claim) for claim in claims]
+    keys = six_keys()
+    holds = all(result.holds for result in results) and all(row.agrees for row in keys)
+    if as_json:
+        click.echo(json.dumps(_report(results, keys), ensure_ascii=False, indent=2, default=str))
+    else:
+        click.echo("\n".join([*_key_lines(keys), "", *_claim_lines(results)]))
+    sys.exit(0 if holds else 1)
+
+
+def _report(results: Sequence[Result], keys: Sequence[KeyRow]) -> dict[str, Any]:
+    return {
+        "evelab": __version__,
+        "keys": [{**asdict(row.printed), "computed": row.key, "agrees": row.agrees} for row in keys],
+        "claims": [
+            {
+                "id": result.claim.id,
+                "section": result.claim.section,
+                "claim": result.claim.text,
+                "holds": result.holds,
+                "observations": len(result.observations),
+                "failures": result.failures,
+                "seconds": round(result.seconds, 4),
+            }
+            for result in results
+        ],
+    }
+
+
+def _key_lines(keys: Sequence[KeyRow]) -> list[str]:
+    lines = ["The six keys of 8.5, computed", ""]
+    for row in keys:
+        scope = row.scope if isinstance(row.scope, str) else json.dumps(row.scope)
+        verdict = "agrees" if row.agrees else f"DIFFERS: the chapter prints {row.printed.key}"
+        lines.append(f"  {row.printed.experiment}  {row.printed.namespace}  {scope:<30}  {row.key}  {verdict}")
+    return lines
+
+
+def _claim_lines(results: Sequence[Result]) -> list[str]:
+    lines = ["Claims of the chapter", ""]
+    for result in results:
+        verdict = click.style("holds", fg="green") if result.holds else click.style("FAILS", fg="red", bold=True)
+        seen = len(result.observations)
+        lines.append(f"  {result.claim.id:<5} {verdict}  {seen:>3} seen  {result.claim.text}")
+        lines += [f"          {failure}" for failure in result.failures]
+    failed = sum(not result.holds for result in results)
+    verdict = "all hold" if failed == 0 else f"{failed} do not hold"
+    return [*lines, "", f"{len(results)} claims checked in {sum(r.seconds for r in results):.2f} s: {verdict}."]
+
+
+@main.command()
+@click.option("--namespace", required=True, metavar="N", help="The namespace.")
+@click.option("--scope", metavar="S", help="A scope that is one string.")
+@click.option("--tuple", "is_tuple", is_flag=True, help="A scope that is a tuple: its components follow.")
+@click.option("--principal", nargs=2, metavar="TYPE ID", help="The scope that by_principal gives a principal.")
+@click.option("--authenticator", metavar="A", help="The principal's authentication system.")
+@click.option("--issuer", metavar="I", help="The principal's issuer, if it has one.")
+@click.argument("components", nargs=-1)
+def key(
+    namespace: str,
+    scope: str | None,
+    is_tuple: bool,
+    principal: tuple[str, str] | None,
+    authenticator: str | None,
+    issuer: str | None,
+    components: tuple[str, ...],
+) -> None:
+    """Print the key of a namespace and a scope: the partition that a provider sees.
+
+    \b
+    evelab key --namespace acme-support-v1 --scope acme
+    evelab key --namespace acme-support-v1 --tuple acme u_42
+    evelab key --namespace acme-support-v1 --principal user u_42 --authenticator app --issuer opsbot
+    """
+    if (scope is not None) + is_tuple + (principal is not None) != 1:
+        raise click.UsageError("Give exactly one of --scope, --tuple and --principal.")
+    if components and not is_tuple:
+        raise click.UsageError(f"Components ({' '.join(components)}) go with --tuple only.")
+    if principal is not None and authenticator is None:
+        raise click.UsageError("--principal needs --authenticator.")
+    if principal is None and (authenticator is not None or issuer is not None):
+        raise click.UsageError("--authenticator and --issuer go with --principal only.")
+    resolved: Scope | None = components if is_tuple else scope
+    if principal is not None:
+        resolved = by_principal(
+            ScopeContext.of(Principal(principal[0], authenticator or "", principal[1], issuer)),
+        )
+        if resolved is None:
+            raise click.UsageError(f"by_principal gives None for {principal[0]}: the slot is off, there is no key.")
+    try:
+        click.echo(memory_key(namespace, "" if resolved is None else resolved))
+    except ScopeError as error:
+        raise click.UsageError(str(error)) from None

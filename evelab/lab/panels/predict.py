@@ -1,0 +1,72 @@
+"""A question before the run, and its answer after it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import ipywidgets as widgets
+
+from evelab.lab import html
+from evelab.lab.panels.live import LiveHTML, bundle
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+class Prediction(widgets.VBox):  # type: ignore[misc]
+    """What will happen? The reader chooses; ``reveal`` tells, once it has happened.
+
+    Args:
+        question: one sentence.
+        options: two to four answers.
+    """
+
+    def __init__(self, question: str, options: Sequence[str]) -> None:
+        self.question = question
+        self._answers = tuple(options)
+        self._choice = widgets.RadioButtons(
+            options=list(options),
+            value=None,
+            description="Predict",
+            layout=widgets.Layout(width="auto"),
+        )
+        super().__init__(children=[widgets.HTML(html.paragraph(question)), self._choice])
+
+    @property
+    def chosen(self) -> str | None:
+        """The reader's answer, or None."""
+        value = self._choice.value
+        return None if value is None else str(value)
+
+    def choose(self, option: str) -> None:
+        """Choose as the reader would."""
+        self._choice.value = option
+
+    def reveal(self, happened: str, why: str) -> LiveHTML:
+        """Say whether the prediction was right, and why.
+
+        Args:
+            happened: the option that the run has shown.
+            why: one or two sentences.
+
+        Raises:
+            ValueError: ``happened`` is not one of the options.
+        """
+        if happened not in self._answers:
+            raise ValueError(f"{happened!r} is not one of the options of the question.")
+        return LiveHTML(lambda: self._told(happened, why))
+
+    def _told(self, happened: str, why: str) -> tuple[str, str]:
+        if self.chosen is None:
+            verdict = "No prediction was made."
+        elif self.chosen == happened:
+            verdict = "Right."
+        else:
+            verdict = f"You chose: {self.chosen}."
+        lines = [verdict, f"What happened: {happened}.", why]
+        return "".join(html.paragraph(line) for line in lines), "\n".join(lines)
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> Any:
+        options = "\n".join(f"( ) {option}" for option in self._answers)
+        markup = html.paragraph(self.question) + "".join(html.paragraph(f"( ) {o}") for o in self._answers)
+        return bundle(self, f"{self.question}\n{options}", markup, **kwargs)

@@ -1,0 +1,118 @@
+"""JupyterLab on the notebooks: where they are, and how it is started."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+from evelab.errors import EvelabError
+
+PACKAGE = Path(__file__).resolve().parent.parent
+CHECKOUT = PACKAGE.parent
+SETTINGS = PACKAGE / "lab" / "settings"
+
+
+class LabError(EvelabError):
+    """The lab cannot be opened.
+
+    Attributes:
+        place: the folder or the port that is in the way.
+    """
+
+    def __init__(self, message: str, *, place: str) -> None:
+        super().__init__(message)
+        self.place = place
+
+
+def source_notebooks() -> tuple[Path, bool]:
+    """The notebooks that came with evelab, and whether they are those of a checkout.
+
+    Raises:
+        LabError: there are none.
+    """
+    for folder, is_checkout in ((CHECKOUT / "notebooks", True), (PACKAGE / "_notebooks", False)):
+        if (folder / "00_start_here.ipynb").is_file():
+            return folder, is_checkout
+    raise LabError(f"No notebooks were found beside {PACKAGE}.", place=str(PACKAGE))
+
+
+def notebooks_in(folder: Path | None) -> Path:
+    """The folder to open. A named folder gets a copy of every notebook that it does not hold yet.
+
+    Raises:
+        LabError: no folder was named where one is needed, or it cannot be written.
+    """
+    source, is_checkout = source_notebooks()
+    if folder is None:
+        if is_checkout:
+            return source
+        raise LabError("Name a folder to put the notebooks into: evelab lab FOLDER.", place="FOLDER")
+    try:
+        for path in sorted(source.rglob("*")):
+            copy = folder / path.relative_to(source)
+            if path.is_file() and ".ipynb_checkpoints" not in path.parts and not copy.exists():
+                copy.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(path, copy)
+    except OSError as error:
+        raise LabError(f"The notebooks cannot be copied to {folder}: {error.strerror}.", place=str(folder)) from None
+    return folder
+
+
+def check_port(port: int) -> None:
+    """See that the port is free.
+
+    Raises:
+        LabError: it is in use, or this user may not open it.
+    """
+    with socket.socket() as probe:
+        if os.name == "posix":
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError as error:
+            raise LabError(
+                f"Port {port} cannot be opened: {error.strerror}. Choose another one with --port, or leave it out.",
+                place=str(port),
+            ) from None
+
+
+def command(notebooks: Path, *, open_browser: bool, port: int | None) -> list[str]:
+    """The command line that starts JupyterLab. It asks no server for news or updates."""
+    words = [
+        sys.executable,
+        "-m",
+        "jupyterlab",
+        f"--ServerApp.root_dir={notebooks}",
+        "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
+        "--LabApp.extension_manager=readonly",
+        f"--LabApp.app_settings_dir={SETTINGS}",
+        "--LabApp.default_url=/lab/tree/00_start_here.ipynb",
+    ]
+    if not open_browser:
+        words.append("--no-browser")
+    if port is not None:
+        words += [f"--port={port}", "--ServerApp.port_retries=0"]
+    if hasattr(os, "geteuid") and os.geteuid() == 0:
+        words.append("--allow-root")
+    return words
+
+
+def serve(notebooks: Path, *, open_browser: bool, port: int | None) -> int:
+    """Run JupyterLab until it is stopped; its exit status.
+
+    Raises:
+        LabError: the port is not free.
+    """
+    if port is not None:
+        check_port(port)
+    environ = {**os.environ, "JUPYTER_PREFER_ENV_PATH": "1"}
+    try:
+        return subprocess.run(
+            command(notebooks, open_browser=open_browser, port=port), env=environ, check=False
+        ).returncode
+    except KeyboardInterrupt:
+        return 0
