@@ -42,7 +42,7 @@ export async function openPackage(folder) {
     try {
       part = await import(pathToFileURL(file).href);
     } catch (error) {
-      throw new Moved(`${place} cannot be imported: ${error.message}`);
+      throw new Moved(`${place} cannot be imported (${error.code ?? error.message})`);
     }
     for (const name of names) {
       if (part[name] === undefined) throw new Moved(`${place} has no ${name}`);
