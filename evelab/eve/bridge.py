@@ -31,6 +31,7 @@ class Bridge:
         package: the folder of an installed eve.
         node: what runs it.
         silence: seconds without a reply after which the program counts as hung.
+        program: the Node program, if it is another one with the same manners.
 
     Attributes:
         eve_version: the version that the package says it is.
@@ -40,18 +41,19 @@ class Bridge:
         BridgeError: the program dies or falls silent.
     """
 
-    def __init__(self, package: Path, node: Node, *, silence: float = SILENCE_SECONDS) -> None:
+    def __init__(self, package: Path, node: Node, *, silence: float = SILENCE_SECONDS, program: Path = PROGRAM) -> None:
         self.eve_version = ""
         self._package = package
         self._node = node
         self._silence = silence
+        self._program = program
         self._lines: SimpleQueue[bytes | None] = SimpleQueue()
         self._outbox: SimpleQueue[bytes | None] = SimpleQueue()
 
     def __enter__(self) -> Self:
         self._errors = tempfile.TemporaryFile()
         self._process = subprocess.Popen(  # noqa: S603
-            [self._node.program, PROGRAM, self._package],
+            [self._node.program, self._program, self._package],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._errors,
