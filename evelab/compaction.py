@@ -59,3 +59,10 @@ def should_canonicalise(history: Sequence[Message]) -> bool:
     """
     count = sum(message.memory is not None for message in history)
     return count > RECORDS_MAX or (count > 0 and record_bytes(history) > RECORDS_MAX_BYTES)
+
+
+def place(history: Sequence[Message], appended: Sequence[Message], *, between_turns: bool) -> tuple[Message, ...]:
+    """Put the records of a compaction into the new history: before the turn's input, or at the end."""
+    inputs = [index for index, message in enumerate(history) if message.kind == "user"]
+    at = inputs[-1] if inputs and not between_turns else len(history)
+    return (*history[:at], *appended, *history[at:])

@@ -185,6 +185,40 @@ class OperationAbortedError(EvelabError):
     eve_name = "AbortError"
 
 
+class SummaryError(EvelabError):
+    """A model that gave no summary when a history was to be compacted."""
+
+
+class ToolRemovedError(EvelabError, LookupError):
+    """A provider's tool that was offered and is gone when it is called. The sentence is eve's.
+
+    Attributes:
+        tool_key: the tool's key in the provider's map.
+    """
+
+    def __init__(self, key: str) -> None:
+        super().__init__(f'Memory provider tool "{key}" was removed or renamed.')
+        self.tool_key = key
+
+
+class TurnCancelledError(EvelabError):
+    """A turn that was cancelled while it ran."""
+
+    eve_name = "TurnCancelledError"
+
+
+class NotHeldError(EvelabError, RuntimeError):
+    """A decision about a tool call that no turn is waiting for.
+
+    Attributes:
+        session_id: the session.
+    """
+
+    def __init__(self, message: str, *, session_id: str) -> None:
+        super().__init__(message)
+        self.session_id = session_id
+
+
 class SessionFailedError(EvelabError, RuntimeError):
     """A session that has ended because a step failed on every attempt (``__cause__`` says why).
 

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 RECALL_KIND = "memory.load"
 """The kind of a recalled message. The model sees an ordinary user message: the kind is not sent."""
+CHECKPOINT_KIND = "context.compaction"
+"""The kind of the two messages that a compaction puts in place of the older ones."""
 MEMORY_FIELD = "eve.memory"
 ATTRIBUTION_VERSION = 1
 
@@ -57,10 +59,11 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True)
 class ToolResult:
-    """What a tool call gave: a JSON value, or the text of an error.
+    """What a tool call gave: a JSON value, a text, the text of an error, or why it was not run.
 
     Attributes:
-        type: ``"json"`` or ``"error-text"``.
+        type: ``"json"``, ``"text"``, ``"error-text"`` or ``"execution-denied"``.
+        value: the value; the reason when it was not run.
     """
 
     id: str
@@ -68,8 +71,15 @@ class ToolResult:
     type: str
     value: Any
 
+    @property
+    def output(self) -> dict[str, Any]:
+        """The result as eve stores it."""
+        if self.type == "execution-denied":
+            return {"reason": self.value, "type": self.type}
+        return {"type": self.type, "value": self.value}
+
     def __str__(self) -> str:
-        return "<result " + to_json({"type": self.type, "value": self.value}) + ">"
+        return f"<result {to_json(self.output)}>"
 
 
 Content: TypeAlias = "str | tuple[str | ToolCall | ToolResult, ...]"

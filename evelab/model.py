@@ -24,10 +24,17 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What a model answers: text, tool calls, or both. A reply without calls ends the turn."""
+    """What a model answers: text, tool calls, or both. A reply without calls ends the turn.
+
+    Attributes:
+        text: what it says.
+        calls: the tools that it calls.
+        input_tokens: the prompt's size by the model's own count, or None; eve then estimates.
+    """
 
     text: str | None = None
     calls: tuple[Call, ...] = ()
+    input_tokens: int | None = None
 
 
 class Model(Protocol):

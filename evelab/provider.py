@@ -12,6 +12,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from evelab.errors import DefinitionError
+from evelab.signal import AbortSignal
 from evelab.text import is_blank
 
 if TYPE_CHECKING:
@@ -61,6 +62,20 @@ class SessionInfo:
 
 
 @dataclass(frozen=True, slots=True)
+class CompactionInfo:
+    """The compaction that an operation belongs to.
+
+    Attributes:
+        model_id: the model that summarises.
+        usage_input_tokens: the estimate of the prompt, when the compaction is requested; it may have a
+            fraction. None when it is completed.
+    """
+
+    model_id: str
+    usage_input_tokens: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class OperationContext:
     """The argument of a recall or capture handler.
 
@@ -70,6 +85,8 @@ class OperationContext:
         operation_id: the same for the same session, turn, phase and slot: an idempotency key.
         session: the session's id and authentication.
         turn: the turn's id, input and sequence.
+        compaction: the model and the estimate, in the two compaction phases.
+        abort_signal: whether the turn has been cancelled.
     """
 
     memory: MemoryContext
@@ -77,6 +94,8 @@ class OperationContext:
     operation_id: str
     session: SessionInfo
     turn: TurnInfo | None
+    compaction: CompactionInfo | None = None
+    abort_signal: AbortSignal = field(default_factory=AbortSignal)
 
 
 @dataclass(frozen=True, slots=True)

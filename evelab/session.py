@@ -7,105 +7,50 @@
            -> model -> tool calls (bound to the Lock) -> reply -> provider.capture
 
 One model call with its tool calls is a step. A step that raises leaves no trace in the session and is run
-again, four times in all; then the session has failed. Source: eve 0.80.1, ``context/memory-lifecycle``.
+again, four times in all; then the session has failed. Source: eve 0.80.1, ``harness/tool-loop``.
 """
 
 from __future__ import annotations
 
 import os
 import uuid
-from dataclasses import dataclass, field
+from contextvars import ContextVar
+from dataclasses import replace
 from types import EllipsisType
 from typing import TYPE_CHECKING, Any
 
 from evelab.auth import Auth, Principal
-from evelab.awaiting import Outcome, Task, all_settled, resolve
-from evelab.errors import EvelabError, SessionFailedError, ToolNotFoundError
-from evelab.keys import Lock, create_lock
-from evelab.message import Message, ToolCall, ToolResult, TurnInfo
-from evelab.provider import (
-    OPERATION_TAG,
-    Default,
-    MemoryContext,
-    MemoryDefinition,
-    OperationContext,
-    SessionInfo,
-    ToolsContext,
-)
-from evelab.recall import MemoryState, RecallBatch, Recalled, apply_batches, project, validate_recall
-from evelab.scope import Channel, NamespaceContext, ScopeContext, ScopeSession, default_namespace
-from evelab.tools import Tool, check_input, slot_tools
+from evelab.errors import NotHeldError, SessionFailedError, StateValueError, TurnCancelledError
+from evelab.message import Message, TurnInfo
+from evelab.recall import MemoryState
+from evelab.signal import AbortSignal
+from evelab.state import StateContainer, load_state
+from evelab.steps import APPROVE, Steps
+from evelab.turn import Compaction, Event, LogRecord, Prompt, Turn
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from evelab.agent import Agent
+    from evelab.checkpoint import Checkpoint
+    from evelab.message import ToolCall
+
+__all__ = ["ATTEMPTS", "Compaction", "Event", "LogRecord", "Prompt", "Session", "Turn", "running_session"]
 
 ATTEMPTS = 4
 """How often a step is tried before the session has failed."""
+CONTEXT_KIND = "context.instruction"
+
+_RUNNING: ContextVar[Session] = ContextVar("evelab.session")
 
 
-@dataclass(frozen=True, slots=True)
-class LogRecord:
-    """One line of the session's log. It names slots, never a resolved scope."""
+def running_session() -> Session:
+    """The session whose step runs here, for tools that need it.
 
-    level: str
-    namespace: str
-    message: str
-    fields: Mapping[str, Any] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class Prompt:
-    """One model call: what the model was shown.
-
-    Attributes:
-        messages: in the order the model reads them.
-        tools: the names of the tools offered.
+    Raises:
+        LookupError: none runs.
     """
-
-    messages: tuple[Message, ...]
-    tools: tuple[str, ...]
-
-
-@dataclass(slots=True)
-class Turn:
-    """What one turn saw and did.
-
-    Attributes:
-        id: ``turn_<sequence>``.
-        caller: who spoke.
-        said: the input.
-        locks: slot -> its lock; a slot that is off has none.
-        disabled: slot -> ``"scope"`` or ``"namespace"``: what resolved to None.
-        recalled: slot -> what its provider recalled, after validation.
-        committed: the records that this turn added to history.
-        prompts: each model call.
-        tools: name -> tool, as offered.
-        results: each tool call's result, in order.
-        reply: the model's last text.
-        events: what happened, in order.
-        logs: diagnostics and swallowed errors.
-    """
-
-    id: str
-    caller: Principal | None
-    said: str
-    locks: Mapping[str, Lock] = field(default_factory=dict)
-    disabled: Mapping[str, str] = field(default_factory=dict)
-    recalled: Mapping[str, tuple[Recalled, ...]] = field(default_factory=dict)
-    committed: tuple[Message, ...] = ()
-    prompts: list[Prompt] = field(default_factory=list)
-    tools: Mapping[str, Tool] = field(default_factory=dict)
-    results: list[ToolResult] = field(default_factory=list)
-    reply: str | None = None
-    events: list[str] = field(default_factory=list)
-    logs: list[LogRecord] = field(default_factory=list)
-
-    @property
-    def context(self) -> tuple[Message, ...]:
-        """What the model saw when the turn began."""
-        return self.prompts[0].messages if self.prompts else ()
+    return _RUNNING.get()
 
 
 class Session:
@@ -117,6 +62,8 @@ class Session:
         id: the session's id; a random one when None.
         environ: the environment to read (``EVE_DEV``, the default namespace); the process's own when None.
         schedule: the schedule that started the session, if one did.
+        attempts: how often a step is tried: eve's 4.
+        parent: the id of the session that started this one, if one did.
     """
 
     def __init__(
@@ -127,230 +74,273 @@ class Session:
         id: str | None = None,  # noqa: A002
         environ: Mapping[str, str] | None = None,
         schedule: str | None = None,
+        attempts: int = ATTEMPTS,
+        parent: str | None = None,
     ) -> None:
         self.agent = agent
         self.id = id or f"session-{uuid.uuid4().hex[:12]}"
-        self.initiator = caller
-        self.history: tuple[Message, ...] = ()
-        self.memory = MemoryState()
         self.turns: list[Turn] = []
+        self.compactions: list[Compaction] = []
         self.failure: SessionFailedError | None = None
-        self._caller = caller
-        self._environ = os.environ if environ is None else environ
-        self._schedule = schedule
+        self._attempts = attempts
+        self._children = 0
+        self._steps = Steps(
+            agent,
+            self.id,
+            caller,
+            environ=os.environ if environ is None else environ,
+            schedule=schedule,
+            parent=parent,
+        )
 
-    def send(self, text: str, *, caller: Principal | ellipsis | None = ...) -> Turn:  # noqa: F821
+    @property
+    def initiator(self) -> Principal | None:
+        """Who opened the session."""
+        return self._steps.initiator
+
+    @property
+    def events(self) -> tuple[Event, ...]:
+        """Everything that the session published, in order, also by attempts that were thrown away."""
+        return tuple(self._steps.events)
+
+    @property
+    def history(self) -> tuple[Message, ...]:
+        """Every message of the conversation, recalled records with their marks."""
+        return self._steps.saved.history
+
+    @property
+    def memory(self) -> MemoryState:
+        """The locks of the last commit, and the digests of the recalls that are done."""
+        return self._steps.saved.memory or MemoryState()
+
+    @property
+    def auth(self) -> Auth:
+        """Who speaks, and who opened the session."""
+        return Auth(self._steps.saved.caller, self.initiator)
+
+    @property
+    def state(self) -> Mapping[str, Any]:
+        """The values of ``define_state``, as the last step left them."""
+        return self._steps.saved.state
+
+    def send(
+        self,
+        text: str,
+        *,
+        caller: Principal | EllipsisType | None = ...,
+        context: Sequence[str] = (),
+    ) -> Turn:
         """Say something and wait for the answer.
 
+        A turn that waits for a person goes on: its calls are refused because nobody decided, and nothing is
+        recalled again.
+
         Args:
-            text: the turn's input.
+            text: the turn's input. Blank, it is left out.
             caller: who speaks, when it is not the one who spoke last.
+            context: instructions that stand before the input.
 
         Raises:
             SessionFailedError: a step failed four times. The session is over.
         """
+        self._check_alive()
+        self._hear(caller)
+        said = [Message("user", text, "user")] if text.strip() else []
+        messages = (*[Message("user", note, CONTEXT_KIND) for note in context], *said)
+        if self._steps.saved.held is not None:
+            return self._resume({}, messages)
+        sequence = self._steps.saved.sequence
+        info = TurnInfo(f"turn_{sequence}", messages, sequence)
+        turn = Turn(info.id, self._steps.saved.caller, text)
+        self.turns.append(turn)
+        return self._run(turn, lambda: self._steps.open(turn, info))
+
+    def approve(self, call: ToolCall | None = None) -> Turn:
+        """Allow a tool call that waits, or all of them; the turn goes on when none waits any more.
+
+        Raises:
+            NotHeldError: no turn waits for this call.
+            SessionFailedError: a step failed four times.
+        """
+        return self._answer(call, APPROVE)
+
+    def refuse(self, call: ToolCall | None = None, *, reason: str = "") -> Turn:
+        """Refuse a tool call that waits, or all of them. The model reads that it was denied, and why.
+
+        Raises:
+            NotHeldError: no turn waits for this call.
+            SessionFailedError: a step failed four times.
+        """
+        return self._answer(call, f"deny {reason}".rstrip())
+
+    def compact(self, *, caller: Principal | EllipsisType | None = ...) -> Compaction:
+        """Make the history short now, between turns. A failure is logged, and the history stays.
+
+        The memory of the last turn is used, whoever asks: the locks of its speaker.
+
+        Args:
+            caller: who asks, when it is not the one who spoke last.
+
+        Raises:
+            SessionFailedError: the session is over.
+            NotHeldError: a turn waits for a person.
+        """
+        self._check_alive()
+        self._check_idle("A history cannot be compacted")
+        self._hear(caller)
+        length = len(self.history)
+        record = Compaction(f"turn_{self._steps.saved.sequence}", length, length)
+        self.compactions.append(record)
+        before = self._steps.saved
+        try:
+            self._transact(lambda: self._steps.compact_now(record))
+        except Exception as error:
+            self._steps.saved = before
+            record.error = error
+            record.logs.append(LogRecord("error", "harness.tool-loop", "manual session compaction failed", error=error))
+        record.after = len(self.history)
+        self._steps.publish("session.waiting", record)
+        return record
+
+    def clear(self) -> None:
+        """Forget the conversation and what was recalled. State and the providers' storage stay.
+
+        Raises:
+            SessionFailedError: the session is over.
+        """
+        self._check_alive()
+        self._steps.publish("context.cleared", turn_id=f"turn_{self._steps.saved.sequence}")
+        self._steps.saved = replace(self._steps.saved, history=(), memory=None, held=None, known=None)
+        self._steps.publish("session.waiting")
+
+    def cancel(self) -> None:
+        """Stop the turn that runs, from a handler, a tool or another thread."""
+        self._steps.signal.abort()
+
+    def subagent(self, agent: Agent | None = None) -> Session:
+        """A session of its own for a part of the work: fresh state, the same speaker.
+
+        Without an agent it is a copy of this one: the same node, so the same memory. Another agent with
+        its own ``node`` has its own default namespace.
+        """
+        self._children += 1
+        child = Session(
+            agent or self.agent,
+            self._steps.saved.caller,
+            id=f"{self.id}/agent-{self._children}",
+            environ=self._steps.environ,
+            attempts=self._attempts,
+            parent=self.id,
+        )
+        child._steps.initiator = self.initiator
+        return child
+
+    def checkpoint(self) -> Checkpoint:
+        """Everything that the session keeps between steps. ``restore`` continues from it."""
+        return self._steps.saved
+
+    def restore(self, saved: Checkpoint) -> None:
+        """Continue from a checkpoint, also of another process: state that nothing here defines is dropped."""
+        values, _ = load_state(saved.state)
+        self._steps.saved = replace(saved, state=values)
+        self.failure = None
+
+    def run_with_state(self, work: Callable[[], Any]) -> Any:
+        """Run a function as if in this session: its state can be read and written.
+
+        Raises:
+            StateValueError: it left a value that cannot be kept.
+        """
+        return self._transact(work)
+
+    def _hear(self, caller: Principal | EllipsisType | None) -> None:
+        if not isinstance(caller, EllipsisType):
+            self._steps.saved = replace(self._steps.saved, caller=caller)
+
+    def _check_alive(self) -> None:
         if self.failure is not None:
             raise SessionFailedError(
                 f"Session {self.id} has failed and takes no more messages.",
                 session_id=self.id,
                 attempts=self.failure.attempts,
             ) from self.failure
-        if not isinstance(caller, EllipsisType):
-            self._caller = caller
-        sequence = len(self.turns)
-        info = TurnInfo(f"turn_{sequence}", (Message("user", text, "user"),), sequence)
-        turn = Turn(info.id, self._caller, text)
-        self.turns.append(turn)
-        if sequence == 0:
-            turn.events.append("session.started")
-        self._step(turn, lambda: self._open(turn, info))
-        while turn.reply is None:
-            self._step(turn, lambda: self._ask(turn, info))
-        turn.events.append("turn.completed")
-        self._capture(turn, info)
-        turn.events.append("session.waiting")
+
+    def _check_idle(self, what: str) -> None:
+        if self._steps.saved.held is not None:
+            raise NotHeldError(f"{what} while a tool call waits for a person.", session_id=self.id)
+
+    def _answer(self, call: ToolCall | None, answer: str) -> Turn:
+        self._check_alive()
+        held = self._steps.saved.held
+        if held is None or (call is not None and call not in held.waiting):
+            raise NotHeldError("No tool call of this session waits for this decision.", session_id=self.id)
+        chosen = held.waiting if call is None else (call,)
+        answers = dict(held.answers) | {one.id: answer for one in chosen}
+        if any(one.id not in answers for one in held.waiting):
+            self._steps.saved = replace(self._steps.saved, held=replace(held, answers=answers))
+            return self.turns[-1]
+        return self._resume(answers, ())
+
+    def _resume(self, answers: Mapping[str, str], messages: tuple[Message, ...]) -> Turn:
+        turn = self.turns[-1]
+        turn.status = "running"
+        turn.held = ()
+        return self._run(turn, lambda: self._steps.resume(turn, answers, messages))
+
+    def _run(self, turn: Turn, first: Callable[[], None]) -> Turn:
+        """Run a turn's steps until it has ended or waits."""
+        self._steps.signal = AbortSignal()
+        work = first
+        try:
+            while turn.status == "running":
+                self._step(turn, work)
+                work = lambda: self._steps.next_step(turn)  # noqa: E731
+        except TurnCancelledError as error:
+            turn.status = "cancelled"
+            turn.error = error
+            self._steps.saved = replace(self._steps.saved, sequence=self._steps.saved.sequence + 1, step_index=0)
+            self._steps.publish("turn.cancelled", turn)
+            self._steps.publish("session.waiting", turn)
         return turn
 
     def _step(self, turn: Turn, work: Callable[[], None]) -> None:
         """Run one step as a transaction, again when it raises."""
-        before = (self.history, self.memory, len(turn.prompts), len(turn.results))
-        for attempt in range(1, ATTEMPTS + 1):
+        before = self._steps.saved
+        marks = (len(turn.prompts), len(turn.results), len(turn.compactions))
+        for attempt in range(1, self._attempts + 1):
             try:
-                work()
+                self._transact(work)
             except Exception as error:
-                self.history, self.memory, prompts, results = before
-                del turn.prompts[prompts:], turn.results[results:]
-                turn.events.append("step.failed")
-                if attempt == ATTEMPTS:
-                    self.failure = SessionFailedError(
-                        f"Session {self.id} has failed: its step failed {ATTEMPTS} times. "
-                        f"{type(error).__name__}: {error}",
-                        session_id=self.id,
-                        attempts=ATTEMPTS,
-                    )
-                    turn.events.append("session.failed")
-                    raise self.failure from error
+                self._steps.saved = before
+                del turn.prompts[marks[0] :], turn.results[marks[1] :], turn.compactions[marks[2] :]
+                turn.status = "running"
+                turn.failures.append(error)
+                if isinstance(error, TurnCancelledError):
+                    raise
+                if attempt == self._attempts or isinstance(error, StateValueError):
+                    raise self._fail(turn, error, attempt) from error
             else:
                 return
 
-    def _open(self, turn: Turn, info: TurnInfo) -> None:
-        """Lock, recall and commit, then make the first model call."""
-        turn.events += ["turn.started", "message.received"]
-        turn.locks, turn.disabled = self._lock(turn, info)
-        batches = self._recall(turn.locks, info)
-        turn.recalled = {batch.lock.slot: batch.messages for batch in batches}
-        commit = apply_batches(batches, self.history, self.memory)
-        turn.committed = commit.appended
-        self.history += commit.appended + info.input
-        self.memory = commit.state
-        turn.tools = self._tools(turn, info)
-        self._ask(turn, info)
-
-    def _lock(self, turn: Turn, info: TurnInfo) -> tuple[dict[str, Lock], dict[str, str]]:
-        """Resolve every slot's scope and namespace; the error that comes first in time wins."""
-        outcomes = all_settled([self._resolve(slot, memory, info) for slot, memory in self.agent.slots()])
-        if failed := [outcome for outcome in outcomes if outcome.error is not None]:
-            raise _error(min(failed, key=lambda outcome: outcome.order))
-        locks: dict[str, Lock] = {}
-        disabled: dict[str, str] = {}
-        for (slot, _), outcome in zip(self.agent.slots(), outcomes, strict=True):
-            if isinstance(outcome.value, Lock):
-                locks[slot] = outcome.value
-            else:
-                disabled[slot] = str(outcome.value)
-        if self._environ.get("EVE_DEV") == "1":
-            turn.logs += [
-                LogRecord(
-                    "info",
-                    "memory",
-                    "Memory slot is disabled for this operation",
-                    {"resolver": resolver, "slot": slot},
-                )
-                for slot, resolver in disabled.items()
-            ]
-        return locks, disabled
-
-    def _resolve(self, slot: str, memory: MemoryDefinition, info: TurnInfo) -> Task[Lock | str]:
-        """One slot's lock, or the name of the resolver that turned it off."""
-        session = ScopeSession(self.id, Auth(self._caller, self.initiator), self._schedule)
-        scope = memory.scope
-        if callable(scope):
-            scope = yield scope(ScopeContext(session, Channel()))
-        if scope is None:
-            return "scope"
-        namespace = memory.namespace
-        if isinstance(namespace, Default):
-            namespace = default_namespace(
-                slot, app_root=self.agent.app_root, node=self.agent.node, environ=self._environ
-            )
-        elif callable(namespace):
-            namespace = yield namespace(NamespaceContext(self.agent.app_root, self.agent.node, slot))
-        if namespace is None:
-            return "namespace"
-        return create_lock(namespace, scope, slot=slot, visibility=memory.visibility, turn=info)
-
-    def _recall(self, locks: Mapping[str, Lock], info: TurnInfo) -> list[RecallBatch]:
-        """Every active slot's recall; all are awaited, the first failing slot wins."""
-        seen = project(self.history, locks)
-
-        def recall(lock: Lock) -> Task[RecallBatch]:
-            ctx = self._operation(lock, seen, "turn.started", info)
-            result = yield self.agent.memory[lock.slot].provider.recall["turn.started"](ctx)
-            return RecallBatch(ctx.operation_id, lock, validate_recall(result, lock.slot))
-
-        return _values(all_settled([recall(lock) for lock in locks.values()]))
-
-    def _tools(self, turn: Turn, info: TurnInfo) -> dict[str, Tool]:
-        """The slots' tools, bound to this turn's locks. A slot whose tools fail offers none."""
-        seen = project(self.history, turn.locks)
-        offered: dict[str, Tool] = {}
-        for slot in self.agent.tool_slots():
-            memory = self.agent.memory[slot]
-            if slot not in turn.locks or memory.provider.tools is None:
-                continue
-            context = ToolsContext(MemoryContext(turn.locks[slot].scope, slot), seen, self._info(info), info)
-            try:
-                made = resolve(memory.provider.tools(context))
-                offered |= slot_tools(made, slot=slot, description=memory.description)
-            except Exception as error:
-                turn.logs.append(
-                    LogRecord(
-                        "error",
-                        "dynamic-tools",
-                        "Dynamic tool resolver (turn.started) failed — skipping its complete result.",
-                        {"slot": slot, "error": str(error)},
-                    )
-                )
-        return offered
-
-    def _ask(self, turn: Turn, info: TurnInfo) -> None:
-        """One model call and the tool calls that it asks for."""
-        system = Message("system", self.agent.instructions)
-        messages = (system, *project(self.history, self.memory.locks))
-        turn.prompts.append(Prompt(messages, tuple(turn.tools)))
-        reply = resolve(self.agent.model.respond(messages, turn.tools))
-        calls = [
-            ToolCall(f"call_{info.sequence}_{len(turn.prompts)}_{index}", made.name, dict(made.input))
-            for index, made in enumerate(reply.calls)
-        ]
-        said = () if reply.text is None else (reply.text,)
-        if not calls:
-            self.history += (Message("assistant", reply.text or ""),)
-            turn.reply = reply.text or ""
-            turn.events.append("message.completed")
-            return
-        turn.events.append("actions.requested")
-        results = [self._call(made, turn) for made in calls]
-        turn.results += results
-        self.history += (Message("assistant", (*said, *calls)), Message("tool", tuple(results)))
-        turn.events += ["action.result", "step.completed"]
-
-    def _call(self, made: ToolCall, turn: Turn) -> ToolResult:
-        """Run one tool. An error becomes the result that the model reads; the turn goes on."""
+    def _transact(self, work: Callable[[], Any]) -> Any:
+        """Run work on a private copy of the state, and keep the copy when it ends well."""
+        container = StateContainer(self._steps.saved.state)
+        token = _RUNNING.set(self)
         try:
-            tool = turn.tools.get(made.name)
-            if tool is None:
-                raise ToolNotFoundError(made.name, tuple(turn.tools))
-            value = resolve(tool.execute(**check_input(made.name, tool, made.input)))
-        except Exception as error:
-            name = error.eve_name if isinstance(error, EvelabError) else type(error).__name__
-            turn.logs.append(LogRecord("error", "harness.tool-loop", "Tool call failed.", {"tool": made.name}))
-            return ToolResult(made.id, made.name, "error-text", f"{name}: {error}")
-        return ToolResult(made.id, made.name, "json", value)
+            with container.active():
+                value = work()
+        finally:
+            _RUNNING.reset(token)
+        self._steps.saved = replace(self._steps.saved, state=container.checkpoint())
+        return value
 
-    def _capture(self, turn: Turn, info: TurnInfo) -> None:
-        """Let providers see the settled turn. A failure is logged; the reply stands."""
-        seen = project(self.history, turn.locks)
-
-        def capture(lock: Lock) -> Task[None]:
-            handler = self.agent.memory[lock.slot].provider.capture["turn.completed"]
-            yield handler(self._operation(lock, seen, "turn.completed", info))
-
-        slots = [slot for slot in turn.locks if "turn.completed" in self.agent.memory[slot].provider.capture]
-        outcomes = all_settled([capture(turn.locks[slot]) for slot in slots])
-        if failed := next((outcome for outcome in outcomes if outcome.error is not None), None):
-            turn.logs.append(
-                LogRecord("error", "memory", "Completed-turn memory capture failed.", {"error": str(failed.error)})
-            )
-
-    def _operation(self, lock: Lock, messages: tuple[Message, ...], phase: str, info: TurnInfo) -> OperationContext:
-        parts = (OPERATION_TAG, self.id, str(info.sequence), info.id, phase, lock.slot)
-        return OperationContext(MemoryContext(lock.scope, lock.slot), messages, ":".join(parts), self._info(info), info)
-
-    def _info(self, info: TurnInfo) -> SessionInfo:
-        return SessionInfo(self.id, Auth(self._caller, self.initiator), info, schedule=self._schedule)
-
-
-def _values(outcomes: Sequence[Outcome[RecallBatch]]) -> list[RecallBatch]:
-    values = []
-    for outcome in outcomes:
-        if outcome.value is None:
-            raise _error(outcome)
-        values.append(outcome.value)
-    return values
-
-
-def _error(outcome: Outcome[Any]) -> Exception:
-    if outcome.error is None:
-        raise AssertionError("an outcome without a value has an error")
-    return outcome.error
+    def _fail(self, turn: Turn, error: Exception, attempts: int) -> SessionFailedError:
+        self.failure = SessionFailedError(
+            f"Session {self.id} has failed: its step failed {attempts} times. {type(error).__name__}: {error}",
+            session_id=self.id,
+            attempts=attempts,
+        )
+        turn.status = "failed"
+        turn.error = error
+        self._steps.publish("session.failed", turn)
+        return self.failure

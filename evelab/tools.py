@@ -25,11 +25,18 @@ class Tool:
         description: what the model reads.
         input_schema: JSON Schema of the input, an object.
         execute: called with the input's fields as keyword arguments; plain or a coroutine function.
+        approval: whether a person must allow a call; None when nobody must.
     """
 
     description: str
     input_schema: Mapping[str, Any]
     execute: Callable[..., Any]
+    approval: Callable[[Mapping[str, Any]], Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DisabledTool:
+    """What stands in place of a tool to take it away."""
 
 
 def define_tool(
@@ -37,17 +44,32 @@ def define_tool(
     description: str,
     execute: Callable[..., Any],
     input_schema: Mapping[str, Any] = NO_INPUT,
+    approval: Callable[[Mapping[str, Any]], Any] | None = None,
 ) -> Tool:
     """A tool. ``execute`` gets the input's fields as keyword arguments and returns a JSON-like value.
 
+    Args:
+        description: what the model reads.
+        execute: plain or a coroutine function.
+        input_schema: JSON Schema of the input; no fields when left out.
+        approval: ``f(input)`` returns ``"user-approval"`` to hold the turn until a person decides,
+            ``"denied"`` to refuse the call, and anything else to let it run. Plain or a coroutine function.
+
     Raises:
-        DefinitionError: ``execute`` cannot be called, or the description is not a string.
+        DefinitionError: a function that cannot be called, or a description that is not a string.
     """
+    if approval is not None and not callable(approval):
+        raise DefinitionError("A tool's approval must be a function.", place="approval")
     if not callable(execute):
         raise DefinitionError("A tool's execute must be a function.", place="execute")
     if not isinstance(description, str):
         raise DefinitionError("A tool's description must be a string.", place="description")
-    return Tool(description, dict(input_schema), execute)
+    return Tool(description, dict(input_schema), execute, approval)
+
+
+def disable_tool() -> DisabledTool:
+    """Take away the tool, or the memory slot's tools, whose name this stands for: eve's ``disableTool``."""
+    return DisabledTool()
 
 
 def slot_tools(tools: object, *, slot: str, description: str | None) -> dict[str, Tool]:

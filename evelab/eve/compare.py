@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
+
+NAMED = re.compile(r"(\w*Error): ")
+"""How eve logs an error: its name before the sentence, or the sentence alone."""
 
 
 def differences(ours: Any, theirs: Any, path: str = "reply") -> list[str]:
     """Where the replies differ, in words; nothing where they agree."""
+    if is_error(ours) and isinstance(theirs, str):
+        kind = NAMED.match(theirs)
+        return differences(ours, {"name": kind[1] if kind else "Error", "class": "", "message": theirs}, path)
     if is_error(ours) and is_error(theirs):
+        told = ("message",) if ours["class"] == "Error" else ()
         return [
             f"{path}.{name}: ours {ours.get(name)!r}, eve's {theirs.get(name)!r}"
-            for name in ("name", "key")
+            for name in ("name", "key", *told)
             if ours.get(name) != theirs.get(name)
         ]
     if isinstance(ours, dict) and isinstance(theirs, dict):

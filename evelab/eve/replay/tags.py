@@ -24,6 +24,9 @@ class ScriptedError(Exception):
     eve_name = "Error"
 
 
+ScriptedError.__name__ = "Error"
+
+
 class Undefined:
     """JavaScript's ``undefined``, which is neither None nor anything else that evelab takes."""
 
