@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from evelab.eve.samples.documents import document_request, file_memory_request, in_memory_request
 from evelab.eve.samples.records import batches_request, recall_request
 from evelab.eve.samples.scopes import by_principal_request, key_request, namespace_request
+from evelab.eve.samples.sessions import session_request
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -23,6 +24,7 @@ SAMPLES: Mapping[str, Generator] = {
     "save and remove": file_memory_request,
     "in_memory": in_memory_request,
     "batches": batches_request,
+    "sessions": session_request,
 }
 """What is generated, by the name that a report shows."""
 
