@@ -63,7 +63,7 @@ class ToolResult:
 
     Attributes:
         type: ``"json"``, ``"text"``, ``"error-text"`` or ``"execution-denied"``.
-        value: the value; the reason when it was not run.
+        value: the value; when it was not run, the reason, or None where eve gives none.
     """
 
     id: str
@@ -75,7 +75,7 @@ class ToolResult:
     def output(self) -> dict[str, Any]:
         """The result as eve stores it."""
         if self.type == "execution-denied":
-            return {"reason": self.value, "type": self.type}
+            return {"type": self.type} if self.value is None else {"reason": self.value, "type": self.type}
         return {"type": self.type, "value": self.value}
 
     def __str__(self) -> str:
