@@ -41,6 +41,9 @@ ATTEMPTS = 4
 """How often a step is tried before the session has failed."""
 CONTEXT_KIND = "context.instruction"
 
+TURNS_KEPT = 100
+"""How many turns a session keeps for a reader. A turn in hand lives on; its prompts hold whole histories."""
+
 _RUNNING: ContextVar[Session] = ContextVar("evelab.session")
 
 
@@ -55,6 +58,8 @@ def running_session() -> Session:
 
 class Session:
     """A conversation with an agent. Memory outlives it; everything else in it ends with it.
+
+    ``turns`` and ``compactions`` are the newest hundred, for a reader; the session itself does not use them.
 
     Args:
         agent: what answers.
@@ -153,6 +158,7 @@ class Session:
         info = TurnInfo(f"turn_{sequence}", messages, sequence)
         turn = Turn(info.id, self._steps.saved.caller, text)
         self.turns.append(turn)
+        del self.turns[:-TURNS_KEPT]
         return self._run(turn, lambda: self._steps.open(turn, info))
 
     def approve(self, call: ToolCall | None = None) -> Turn:
@@ -193,6 +199,7 @@ class Session:
         length = len(self.history)
         record = Compaction(f"turn_{self._steps.saved.sequence}", length, length)
         self.compactions.append(record)
+        del self.compactions[:-TURNS_KEPT]
         before = self._steps.saved
         try:
             self._transact(lambda: self._steps.compact_now(record))

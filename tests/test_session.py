@@ -425,7 +425,7 @@ def test_clear_forgets_the_conversation_and_recalls_anew() -> None:
 # checkpoints and subagents
 
 
-def test_a_session_goes_on_from_a_checkpoint_in_another_process() -> None:
+def test_another_session_goes_on_from_a_checkpoint() -> None:
     made = agent(["one", "two"], profile=slot(Script(keyed(k="v"))))
     first = Session(made, person("zhang"), id="S")
     first.send("q1")
