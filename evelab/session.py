@@ -20,7 +20,7 @@ from types import EllipsisType
 from typing import TYPE_CHECKING, Any
 
 from evelab.auth import Auth, Principal
-from evelab.errors import NotHeldError, SessionFailedError, StateValueError, TurnCancelledError
+from evelab.errors import HeldTurnError, NotHeldError, SessionFailedError, StateValueError, TurnCancelledError
 from evelab.message import Message, TurnInfo
 from evelab.recall import MemoryState
 from evelab.signal import AbortSignal
@@ -41,6 +41,9 @@ ATTEMPTS = 4
 """How often a step is tried before the session has failed."""
 CONTEXT_KIND = "context.instruction"
 
+TURNS_KEPT = 100
+"""How many turns a session keeps for a reader. A turn in hand lives on; its prompts hold whole histories."""
+
 _RUNNING: ContextVar[Session] = ContextVar("evelab.session")
 
 
@@ -55,6 +58,8 @@ def running_session() -> Session:
 
 class Session:
     """A conversation with an agent. Memory outlives it; everything else in it ends with it.
+
+    ``turns`` and ``compactions`` are the newest hundred, for a reader; the session itself does not use them.
 
     Args:
         agent: what answers.
@@ -101,7 +106,7 @@ class Session:
     @property
     def events(self) -> tuple[Event, ...]:
         """Everything that the session published, in order, also by attempts that were thrown away."""
-        return tuple(self._steps.events)
+        return tuple(self._steps.journal.events)
 
     @property
     def history(self) -> tuple[Message, ...]:
@@ -153,6 +158,7 @@ class Session:
         info = TurnInfo(f"turn_{sequence}", messages, sequence)
         turn = Turn(info.id, self._steps.saved.caller, text)
         self.turns.append(turn)
+        del self.turns[:-TURNS_KEPT]
         return self._run(turn, lambda: self._steps.open(turn, info))
 
     def approve(self, call: ToolCall | None = None) -> Turn:
@@ -183,14 +189,17 @@ class Session:
 
         Raises:
             SessionFailedError: the session is over.
-            NotHeldError: a turn waits for a person.
+            HeldTurnError: a tool call waits for a person. eve would let the turn go here; we ask for the
+                decision first.
         """
         self._check_alive()
-        self._check_idle("A history cannot be compacted")
+        if self._steps.saved.held is not None:
+            raise HeldTurnError("Approve or refuse the waiting tool call first, then compact.", session_id=self.id)
         self._hear(caller)
         length = len(self.history)
         record = Compaction(f"turn_{self._steps.saved.sequence}", length, length)
         self.compactions.append(record)
+        del self.compactions[:-TURNS_KEPT]
         before = self._steps.saved
         try:
             self._transact(lambda: self._steps.compact_now(record))
@@ -199,19 +208,21 @@ class Session:
             record.error = error
             record.logs.append(LogRecord("error", "harness.tool-loop", "manual session compaction failed", error=error))
         record.after = len(self.history)
-        self._steps.publish("session.waiting", record)
+        self._steps.journal.publish("session.waiting", record)
         return record
 
-    def clear(self) -> None:
+    def clear(self, *, caller: Principal | EllipsisType | None = ...) -> None:
         """Forget the conversation and what was recalled. State and the providers' storage stay.
+
+        Args:
+            caller: who asks, when it is not the one who spoke last.
 
         Raises:
             SessionFailedError: the session is over.
         """
         self._check_alive()
-        self._steps.publish("context.cleared", turn_id=f"turn_{self._steps.saved.sequence}")
-        self._steps.saved = replace(self._steps.saved, history=(), memory=None, held=None, known=None)
-        self._steps.publish("session.waiting")
+        self._hear(caller)
+        self._steps.clear(self.turns[-1:])
 
     def cancel(self) -> None:
         """Stop the turn that runs, from a handler, a tool or another thread."""
@@ -265,10 +276,6 @@ class Session:
                 attempts=self.failure.attempts,
             ) from self.failure
 
-    def _check_idle(self, what: str) -> None:
-        if self._steps.saved.held is not None:
-            raise NotHeldError(f"{what} while a tool call waits for a person.", session_id=self.id)
-
     def _answer(self, call: ToolCall | None, answer: str) -> Turn:
         self._check_alive()
         held = self._steps.saved.held
@@ -299,8 +306,8 @@ class Session:
             turn.status = "cancelled"
             turn.error = error
             self._steps.saved = replace(self._steps.saved, sequence=self._steps.saved.sequence + 1, step_index=0)
-            self._steps.publish("turn.cancelled", turn)
-            self._steps.publish("session.waiting", turn)
+            self._steps.journal.publish("turn.cancelled", turn)
+            self._steps.journal.publish("session.waiting", turn)
         return turn
 
     def _step(self, turn: Turn, work: Callable[[], None]) -> None:
@@ -342,5 +349,5 @@ class Session:
         )
         turn.status = "failed"
         turn.error = error
-        self._steps.publish("session.failed", turn)
+        self._steps.journal.publish("session.failed", turn)
         return self.failure

@@ -291,12 +291,14 @@ class _Run:
 
     def run(self, step: dict[str, Any], logs: list[LogRecord]) -> dict[str, Any]:
         """One step; what it settled."""
+        who = {"caller": principal(decode(step["auth"]))} if "auth" in step else {}
         match step["type"]:
             case "clear":
-                self.session.clear()
+                self.session.clear(**who)
                 return {}
             case "compact":
-                who = {"caller": principal(decode(step["auth"]))} if "auth" in step else {}
+                if self.session.checkpoint().held is not None:
+                    raise Unsupported("a compaction while a tool call waits for a person")
                 logs += self.session.compact(**who).logs
                 return {}
             case "state":
