@@ -223,6 +223,15 @@ class TurnCancelledError(EvelabError):
     eve_name = "TurnCancelledError"
 
 
+class EmptyPromptError(EvelabError, ValueError):
+    """A model call without any message: a blank input on an empty history. The sentence is eve's."""
+
+    eve_name = "AI_InvalidPromptError"
+
+    def __init__(self) -> None:
+        super().__init__("Invalid prompt: messages must not be empty")
+
+
 class NotHeldError(EvelabError, RuntimeError):
     """A decision about a tool call that no turn is waiting for.
 

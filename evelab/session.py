@@ -26,6 +26,7 @@ from evelab.recall import MemoryState
 from evelab.signal import AbortSignal
 from evelab.state import StateContainer, load_state
 from evelab.steps import APPROVE, Steps
+from evelab.text import is_blank
 from evelab.turn import Compaction, Event, LogRecord, Prompt, Turn
 
 if TYPE_CHECKING:
@@ -150,7 +151,7 @@ class Session:
         """
         self._check_alive()
         self._hear(caller)
-        said = [Message("user", text, "user")] if text.strip() else []
+        said = [Message("user", text, "user")] if not is_blank(text) else []
         messages = (*[Message("user", note, CONTEXT_KIND) for note in context], *said)
         if self._steps.saved.held is not None:
             return self._resume({}, messages)

@@ -14,7 +14,7 @@ from evelab.awaiting import resolve
 from evelab.checkpoint import Checkpoint, Held
 from evelab.compact import Request, compact
 from evelab.compaction import should_canonicalise
-from evelab.errors import TurnCancelledError
+from evelab.errors import EmptyPromptError, TurnCancelledError
 from evelab.journal import Journal
 from evelab.lifecycle import Scene, capture_turn, first_turn, recall_turn, resolve_locks
 from evelab.message import CHECKPOINT_KIND, Message, ToolCall, ToolResult, TurnInfo
@@ -196,6 +196,9 @@ class Steps:
             turn.compactions.append(record)
             messages = self._compact(Request(messages, prompt, envelope, turn), record)
         asked = self._shown(messages)
+        if not asked:
+            self._fail_turn(turn, EmptyPromptError())
+            return
         shown = (Message("system", self.agent.instructions), *asked)
         turn.prompts.append(Prompt(shown, tuple(turn.tools)))
         self._model_calls += 1
