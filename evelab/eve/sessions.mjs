@@ -16,8 +16,11 @@ const ends = (items) => (items.length <= SHOWN ? items : [...items.slice(0, 2), 
 
 const shorten = (items, show) => ends(items).map((item) => (item.$omitted === undefined ? show(item) : item));
 
-function textOf(content) {
-  if (typeof content === "string") return content.replace(/aitxt-[A-Za-z0-9]+/g, "aitxt-<id>");
+/** The content as one text; the random ids of approval requests are masked. */
+const textOf = (content) => plainText(content).replace(/aitxt-[A-Za-z0-9]+/g, "aitxt-<id>");
+
+function plainText(content) {
+  if (typeof content === "string") return content;
   if (!Array.isArray(content)) return JSON.stringify(content);
   return content.map((part) => {
     if (part.text !== undefined) return part.text;

@@ -48,6 +48,8 @@ def session_request(rng: Random) -> dict[str, Any]:
         request["env"] = {"EVE_DEV": "1"}
     if one_in(rng, 6):
         request["describeTools"] = True
+    if one_in(rng, 8):
+        request["compaction"] = {"threshold": 60 + rng.randrange(200), "recentWindowSize": 1 + rng.randrange(4)}
     return request
 
 
@@ -150,7 +152,9 @@ def _tool_map(rng: Random) -> dict[str, Any]:
     made: dict[str, Any] = {}
     for key in _distinct(rng, TOOL_KEYS, rng.randrange(3)):
         tool: dict[str, Any] = {"description": some_text(rng)}
-        match rng.randrange(8):
+        match rng.randrange(9):
+            case 8:
+                tool["approval"] = "user-approval"
             case 5:
                 tool["throws"] = "tool failed"
             case 6:
@@ -181,14 +185,21 @@ def _step(rng: Random, slots: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def _turn(rng: Random, slots: list[dict[str, Any]]) -> dict[str, Any]:
-    turn: dict[str, Any] = {"type": "turn", "input": some_text(rng)}
+    turn: dict[str, Any] = {"type": "turn", "input": any_text(rng) if one_in(rng, 12) else some_text(rng)}
     if one_in(rng, 3):
         turn["auth"] = _caller(rng)
     calls = [_call_step(rng, slots) for _ in range(rng.randrange(3))]
-    turn["model"] = [*calls, {"throw": "no model"} if one_in(rng, 16) else {"text": some_text(rng)}]
+    turn["model"] = [*calls, {"throw": "no model"} if one_in(rng, 16) else _answer(rng)]
     if one_in(rng, 3):
         turn["attempts"] = 2
     return turn
+
+
+def _answer(rng: Random) -> dict[str, Any]:
+    said: dict[str, Any] = {"text": any_text(rng) if one_in(rng, 12) else some_text(rng)}
+    if one_in(rng, 8):
+        said["inputTokens"] = rng.randrange(300)
+    return said
 
 
 def _call_step(rng: Random, slots: list[dict[str, Any]]) -> dict[str, Any]:
