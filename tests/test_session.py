@@ -237,6 +237,29 @@ def test_a_cancelled_turn_asks_the_model_no_more() -> None:
     assert session.send("again").reply == "never"
 
 
+def test_a_turn_that_is_interrupted_leaves_the_session_as_it_was() -> None:
+    session = Session(agent(["one", "two"], profile=slot(Script(texts("a"), KeyboardInterrupt(), texts("b")))))
+    session.send("q1")
+    before = session.checkpoint()
+    with pytest.raises(KeyboardInterrupt):
+        session.send("q2")
+    assert session.checkpoint() == before
+    assert session.turns[-1].status == "cancelled"
+    assert session.send("q3").id == "turn_1"
+
+
+def test_a_session_does_one_thing_at_a_time() -> None:
+    made = Agent(
+        model=ScriptedModel([call("again"), "ok"]),
+        tools={"again": define_tool(description="d", execute=lambda: session.send("inner"))},
+    )
+    session = Session(made)
+    turn = session.send("outer")
+    assert turn.results[0].value.startswith("Error: Session")
+    assert [message.text for message in turn.context[1:]] == ["outer"]
+    assert len(session.turns) == 1
+
+
 # approval
 
 
@@ -312,6 +335,15 @@ def test_a_decision_that_nothing_waits_for_is_refused() -> None:
     session.send("go on")
     with pytest.raises(NotHeldError):
         session.approve(other)
+
+
+def test_a_decision_may_come_after_the_session_was_restored() -> None:
+    session, ran = held("unused")
+    other = Session(session.agent, id=session.id)
+    other.restore(session.checkpoint())
+    turn = other.approve()
+    assert ran == ["dust", "a", "b"]
+    assert (turn.id, turn.status) == ("turn_0", "completed")
 
 
 def test_a_history_is_not_compacted_while_a_call_waits() -> None:
