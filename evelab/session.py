@@ -35,7 +35,7 @@ from evelab.state import load_state
 from evelab.steps import APPROVE, Steps
 from evelab.text import is_blank
 from evelab.transaction import transaction
-from evelab.turn import Compaction, Event, LogRecord, Prompt, Turn
+from evelab.turn import Compaction, Event, LogRecord, Prompt, Turn, error_log
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -217,7 +217,7 @@ class Session:
             self._transact(lambda: self._steps.compact_now(record))
         except Exception as error:
             record.error = error
-            record.logs.append(LogRecord("error", "harness.tool-loop", "manual session compaction failed", error=error))
+            record.logs.append(error_log("harness.tool-loop", "manual session compaction failed", error))
         record.after = len(self.history)
         self._steps.journal.publish("session.waiting", record)
         return record
@@ -300,6 +300,7 @@ class Session:
         answers = dict(held.answers) | {one.id: answer for one in chosen}
         if any(one.id not in answers for one in held.waiting):
             self._steps.saved = replace(self._steps.saved, held=replace(held, answers=answers))
+            self._steps.journal.publish("turn.waiting", self.turns[-1])
             return self.turns[-1]
         return self._resume(answers, ())
 

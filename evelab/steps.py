@@ -24,7 +24,7 @@ from evelab.signal import AbortSignal
 from evelab.summary import KnownTokens, envelope_tokens, input_tokens, is_too_long
 from evelab.text import is_blank
 from evelab.toolbox import Toolbox, check_calls, denied_result, open_toolbox, run_calls
-from evelab.turn import Compaction, LogRecord, Prompt, Turn
+from evelab.turn import Compaction, LogRecord, Prompt, Turn, error_log
 from evelab.wording import denial, following, pending, without_blanks
 
 if TYPE_CHECKING:
@@ -114,7 +114,10 @@ class Steps:
         if messages:
             self.journal.publish("message.received", turn)
         self.journal.publish("step.started", turn)
-        results += self._run_tools(turn, allowed)
+        checked = check_calls(self._box, allowed)
+        refused = [one.result for one in checked if one.result is not None]
+        turn.results += refused
+        results += [*refused, *self._run_tools(turn, [one.call for one in checked if one.result is None])]
         history = (*self.saved.history, held.said, Message("tool", tuple(results)))
         self.saved = replace(self.saved, history=history, held=None)
         self._ask(turn, messages, started=True)
@@ -177,8 +180,7 @@ class Steps:
         turn.tools = self._box.tools
         sentence = "Dynamic tool resolver (turn.started) failed — skipping its complete result."
         turn.logs += [
-            LogRecord("error", "dynamic-tools", sentence, {"slot": failed.slot}, failed.error)
-            for failed in self._box.failures
+            error_log("dynamic-tools", sentence, failed.error, slot=failed.slot) for failed in self._box.failures
         ]
 
     @property
@@ -259,8 +261,7 @@ class Steps:
         results = []
         for result, error in run_calls(self._box, calls):
             if error is not None:
-                fields = {"tool": result.name}
-                turn.logs.append(LogRecord("error", "harness.tool-loop", "tool execution failed", fields, error))
+                turn.logs.append(error_log("harness.tool-loop", "tool execution failed", error, tool=result.name))
             results.append(result)
             self.journal.publish("action.result", turn)
         turn.results += results
@@ -270,7 +271,7 @@ class Steps:
         completed = self.journal.write("turn.completed", turn)
         error = capture_turn(self.scene, self.saved.locks or {}, self.saved.history)
         if error is not None:
-            turn.logs.append(LogRecord("error", "memory", "Completed-turn memory capture failed.", error=error))
+            turn.logs.append(error_log("memory", "Completed-turn memory capture failed.", error))
         self.journal.run_hooks(completed, turn)
         self._end(turn, "completed")
 
@@ -278,7 +279,7 @@ class Steps:
         """The model failed: the input is not kept, what was recalled is, and the session waits."""
         turn.error = error
         turn.logs += [
-            LogRecord("error", "harness.tool-loop", sentence, error=error)
+            error_log("harness.tool-loop", sentence, error)
             for sentence in (
                 "tool-loop stream error",
                 "model call failed — parking session for retry by the user",

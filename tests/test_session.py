@@ -302,6 +302,7 @@ def test_a_refused_call_does_not_run_and_the_model_reads_why() -> None:
     session, ran = held("understood")
     waiting = session.turns[0].held
     assert session.approve(waiting[1]).status == "held"
+    assert session.turns[0].events[-1] == "turn.waiting"
     turn = session.refuse(waiting[0], reason="not mine")
     assert ran == ["dust", "b"]
     assert [(result.type, result.value) for result in turn.results] == [
@@ -335,6 +336,14 @@ def test_a_decision_that_nothing_waits_for_is_refused() -> None:
     session.send("go on")
     with pytest.raises(NotHeldError):
         session.approve(other)
+
+
+def test_an_allowed_call_is_checked_again_before_it_runs() -> None:
+    decisions = iter(["user-approval", "denied"])
+    tool = define_tool(description="d", execute=dict, approval=lambda _: next(decisions))
+    session = Session(Agent(model=ScriptedModel([call("t"), "ok"]), tools={"t": tool}))
+    session.send("q")
+    assert [result.type for result in session.approve().results] == ["execution-denied"]
 
 
 def test_a_decision_may_come_after_the_session_was_restored() -> None:
