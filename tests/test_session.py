@@ -238,7 +238,9 @@ def test_a_cancelled_turn_asks_the_model_no_more() -> None:
 
 
 def test_a_turn_that_is_interrupted_leaves_the_session_as_it_was() -> None:
-    session = Session(agent(["one", "two"], profile=slot(Script(texts("a"), KeyboardInterrupt(), texts("b")))))
+    session = Session(
+        agent(["one", "two"], profile=slot(Script(texts("a")), tools=Script({}, KeyboardInterrupt(), {})))
+    )
     session.send("q1")
     before = session.checkpoint()
     with pytest.raises(KeyboardInterrupt):
