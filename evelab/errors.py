@@ -256,6 +256,18 @@ class HeldTurnError(EvelabError, RuntimeError):
         self.session_id = session_id
 
 
+class RunningTurnError(EvelabError, RuntimeError):
+    """A session that is asked for something while it works.
+
+    Attributes:
+        session_id: the session.
+    """
+
+    def __init__(self, message: str, *, session_id: str) -> None:
+        super().__init__(message)
+        self.session_id = session_id
+
+
 class SessionFailedError(EvelabError, RuntimeError):
     """A session that has ended because a step failed on every attempt (``__cause__`` says why).
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from evelab.awaiting import resolve
 from evelab.hooks import HookContext
-from evelab.turn import Compaction, Event, LogRecord, Turn
+from evelab.turn import Compaction, Event, Turn, error_log
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -46,6 +46,5 @@ class Journal:
             try:
                 resolve(handler(event, HookContext(self._session())))
             except Exception as error:
-                fields = {"event": event.type}
                 for record in records[:1]:
-                    record.logs.append(LogRecord("error", "hooks", "stream event hook failed", fields, error))
+                    record.logs.append(error_log("hooks", "stream event hook failed", error, event=event.type))

@@ -20,14 +20,22 @@ from types import EllipsisType
 from typing import TYPE_CHECKING, Any
 
 from evelab.auth import Auth, Principal
-from evelab.errors import HeldTurnError, NotHeldError, SessionFailedError, StateValueError, TurnCancelledError
+from evelab.errors import (
+    HeldTurnError,
+    NotHeldError,
+    RunningTurnError,
+    SessionFailedError,
+    StateValueError,
+    TurnCancelledError,
+)
 from evelab.message import Message, TurnInfo
 from evelab.recall import MemoryState
 from evelab.signal import AbortSignal
-from evelab.state import StateContainer, load_state
+from evelab.state import load_state
 from evelab.steps import APPROVE, Steps
 from evelab.text import is_blank
-from evelab.turn import Compaction, Event, LogRecord, Prompt, Turn
+from evelab.transaction import transaction
+from evelab.turn import Compaction, Event, LogRecord, Prompt, Turn, error_log
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -60,7 +68,7 @@ def running_session() -> Session:
 class Session:
     """A conversation with an agent. Memory outlives it; everything else in it ends with it.
 
-    ``turns`` and ``compactions`` are the newest hundred, for a reader; the session itself does not use them.
+    ``turns`` and ``compactions`` are the newest hundred, for a reader. A session does one thing at a time.
 
     Args:
         agent: what answers.
@@ -90,6 +98,7 @@ class Session:
         self.failure: SessionFailedError | None = None
         self._attempts = attempts
         self._children = 0
+        self._busy = False
         self._steps = Steps(
             agent,
             self.id,
@@ -148,8 +157,11 @@ class Session:
 
         Raises:
             SessionFailedError: a step failed four times. The session is over.
+            RunningTurnError: it is called from inside a turn of this session, or from another thread.
         """
         self._check_alive()
+        if self._busy:
+            raise RunningTurnError(f"Session {self.id} is at work. Start another session.", session_id=self.id)
         self._hear(caller)
         said = [Message("user", text, "user")] if not is_blank(text) else []
         messages = (*[Message("user", note, CONTEXT_KIND) for note in context], *said)
@@ -201,13 +213,11 @@ class Session:
         record = Compaction(f"turn_{self._steps.saved.sequence}", length, length)
         self.compactions.append(record)
         del self.compactions[:-TURNS_KEPT]
-        before = self._steps.saved
         try:
             self._transact(lambda: self._steps.compact_now(record))
         except Exception as error:
-            self._steps.saved = before
             record.error = error
-            record.logs.append(LogRecord("error", "harness.tool-loop", "manual session compaction failed", error=error))
+            record.logs.append(error_log("harness.tool-loop", "manual session compaction failed", error))
         record.after = len(self.history)
         self._steps.journal.publish("session.waiting", record)
         return record
@@ -256,6 +266,10 @@ class Session:
         values, _ = load_state(saved.state)
         self._steps.saved = replace(saved, state=values)
         self.failure = None
+        if saved.held is not None:
+            turn = Turn(f"turn_{saved.sequence}", saved.caller, "", "held", held=saved.held.waiting)
+            self.turns.append(turn)
+            self._steps.reopen(turn)
 
     def run_with_state(self, work: Callable[[], Any]) -> Any:
         """Run a function as if in this session: its state can be read and written.
@@ -286,6 +300,7 @@ class Session:
         answers = dict(held.answers) | {one.id: answer for one in chosen}
         if any(one.id not in answers for one in held.waiting):
             self._steps.saved = replace(self._steps.saved, held=replace(held, answers=answers))
+            self._steps.journal.publish("turn.waiting", self.turns[-1])
             return self.turns[-1]
         return self._resume(answers, ())
 
@@ -313,13 +328,11 @@ class Session:
 
     def _step(self, turn: Turn, work: Callable[[], None]) -> None:
         """Run one step as a transaction, again when it raises."""
-        before = self._steps.saved
         marks = (len(turn.prompts), len(turn.results), len(turn.compactions))
         for attempt in range(1, self._attempts + 1):
             try:
                 self._transact(work)
             except Exception as error:
-                self._steps.saved = before
                 del turn.prompts[marks[0] :], turn.results[marks[1] :], turn.compactions[marks[2] :]
                 turn.status = "running"
                 turn.failures.append(error)
@@ -327,24 +340,27 @@ class Session:
                     raise
                 if attempt == self._attempts or isinstance(error, StateValueError):
                     raise self._fail(turn, error, attempt) from error
+            except BaseException:
+                turn.status = "cancelled"
+                raise
             else:
                 return
 
     def _transact(self, work: Callable[[], Any]) -> Any:
-        """Run work on a private copy of the state, and keep the copy when it ends well."""
-        container = StateContainer(self._steps.saved.state)
+        if self._busy:
+            raise RunningTurnError(f"Session {self.id} is at work. Start another session.", session_id=self.id)
+        self._busy = True
         token = _RUNNING.set(self)
         try:
-            with container.active():
-                value = work()
+            with transaction(self._steps):
+                return work()
         finally:
             _RUNNING.reset(token)
-        self._steps.saved = replace(self._steps.saved, state=container.checkpoint())
-        return value
+            self._busy = False
 
     def _fail(self, turn: Turn, error: Exception, attempts: int) -> SessionFailedError:
         self.failure = SessionFailedError(
-            f"Session {self.id} has failed: its step failed {attempts} times. {type(error).__name__}: {error}",
+            f"Session {self.id} has failed: a step failed on attempt {attempts}. {type(error).__name__}: {error}",
             session_id=self.id,
             attempts=attempts,
         )

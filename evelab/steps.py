@@ -17,14 +17,15 @@ from evelab.compaction import should_canonicalise
 from evelab.errors import EmptyPromptError, TurnCancelledError
 from evelab.journal import Journal
 from evelab.lifecycle import Scene, capture_turn, first_turn, recall_turn, resolve_locks
-from evelab.message import CHECKPOINT_KIND, Message, ToolCall, ToolResult, TurnInfo
+from evelab.message import Message, ToolCall, ToolResult, TurnInfo
 from evelab.provider import MemoryContext, ToolsContext
 from evelab.recall import MemoryState, apply_batches, project
 from evelab.signal import AbortSignal
 from evelab.summary import KnownTokens, envelope_tokens, input_tokens, is_too_long
-from evelab.text import is_blank, to_json
-from evelab.toolbox import DENIED, Toolbox, check_calls, denied_result, open_toolbox, run_calls
-from evelab.turn import Compaction, LogRecord, Prompt, Turn
+from evelab.text import is_blank
+from evelab.toolbox import Toolbox, check_calls, denied_result, open_toolbox, run_calls
+from evelab.turn import Compaction, LogRecord, Prompt, Turn, error_log
+from evelab.wording import denial, following, pending, without_blanks
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -34,10 +35,7 @@ if TYPE_CHECKING:
     from evelab.model import Reply
 
 APPROVE = "approve"
-IGNORED = "Ignored because the user continued without responding."
 STATE_KIND = "context.state"
-BOUNDARY = Message("assistant", "…", CHECKPOINT_KIND)
-"""Stands between a tool's result and the user's next message."""
 
 
 class Steps:
@@ -110,16 +108,24 @@ class Steps:
         results = list(held.results)
         for call in held.waiting:
             if call not in allowed:
-                results.append(denied_result(call, _denial(answers.get(call.id))))
+                results.append(denied_result(call, denial(answers.get(call.id))))
                 turn.results.append(results[-1])
                 self.journal.publish("action.result", turn)
         if messages:
             self.journal.publish("message.received", turn)
         self.journal.publish("step.started", turn)
-        results += self._run_tools(turn, allowed)
+        checked = check_calls(self._box, allowed)
+        refused = [one.result for one in checked if one.result is not None]
+        turn.results += refused
+        results += [*refused, *self._run_tools(turn, [one.call for one in checked if one.result is None])]
         history = (*self.saved.history, held.said, Message("tool", tuple(results)))
         self.saved = replace(self.saved, history=history, held=None)
         self._ask(turn, messages, started=True)
+
+    def reopen(self, turn: Turn) -> None:
+        """Make the tools of a turn that waits again, in a session that was restored."""
+        first = first_turn(self.saved.locks or {}) or TurnInfo(turn.id, (), self.saved.sequence)
+        self._offer_tools(turn, first)
 
     def compact_now(self, record: Compaction) -> None:
         """Compact between turns. An empty history is left alone."""
@@ -174,8 +180,7 @@ class Steps:
         turn.tools = self._box.tools
         sentence = "Dynamic tool resolver (turn.started) failed — skipping its complete result."
         turn.logs += [
-            LogRecord("error", "dynamic-tools", sentence, {"slot": failed.slot}, failed.error)
-            for failed in self._box.failures
+            error_log("dynamic-tools", sentence, failed.error, slot=failed.slot) for failed in self._box.failures
         ]
 
     @property
@@ -187,7 +192,7 @@ class Steps:
         if not started:
             self.journal.publish("step.started", turn)
         self._check_cancelled()
-        messages = self.saved.history + _following(self.saved.history, inputs)
+        messages = self.saved.history + following(self.saved.history, inputs)
         prompt = project(messages, self._memory_locks)
         envelope = envelope_tokens(self.agent.instructions, turn.tools)
         tokens = input_tokens(prompt, self.saved.known, envelope, self.saved.envelope)
@@ -246,7 +251,7 @@ class Steps:
         results = tuple(settled[call.id] for call in calls if call.id in settled)
         self.saved = replace(self.saved, step_index=self.saved.step_index + 1)
         if waiting:
-            note = Message("user", _pending(waiting), STATE_KIND)
+            note = Message("user", pending(waiting), STATE_KIND)
             self.saved = replace(self.saved, history=(*messages, note), held=Held(said, results, waiting))
             turn.held, turn.status = waiting, "held"
             for event in ("step.completed", "input.requested", "turn.waiting"):
@@ -259,8 +264,7 @@ class Steps:
         results = []
         for result, error in run_calls(self._box, calls):
             if error is not None:
-                fields = {"tool": result.name}
-                turn.logs.append(LogRecord("error", "harness.tool-loop", "tool execution failed", fields, error))
+                turn.logs.append(error_log("harness.tool-loop", "tool execution failed", error, tool=result.name))
             results.append(result)
             self.journal.publish("action.result", turn)
         turn.results += results
@@ -270,7 +274,7 @@ class Steps:
         completed = self.journal.write("turn.completed", turn)
         error = capture_turn(self.scene, self.saved.locks or {}, self.saved.history)
         if error is not None:
-            turn.logs.append(LogRecord("error", "memory", "Completed-turn memory capture failed.", error=error))
+            turn.logs.append(error_log("memory", "Completed-turn memory capture failed.", error))
         self.journal.run_hooks(completed, turn)
         self._end(turn, "completed")
 
@@ -278,7 +282,7 @@ class Steps:
         """The model failed: the input is not kept, what was recalled is, and the session waits."""
         turn.error = error
         turn.logs += [
-            LogRecord("error", "harness.tool-loop", sentence, error=error)
+            error_log("harness.tool-loop", sentence, error)
             for sentence in (
                 "tool-loop stream error",
                 "model call failed — parking session for retry by the user",
@@ -308,38 +312,8 @@ class Steps:
 
     def _shown(self, messages: Sequence[Message]) -> tuple[Message, ...]:
         """What the model sees of a history: the current locks' records, and no blank message."""
-        return tuple(shown for message in project(messages, self._memory_locks) for shown in _without_blanks(message))
+        return tuple(shown for message in project(messages, self._memory_locks) for shown in without_blanks(message))
 
     def _check_cancelled(self) -> None:
         if self.signal.aborted:
             raise TurnCancelledError("The turn was cancelled.")
-
-
-def _without_blanks(message: Message) -> tuple[Message, ...]:
-    """The message without blank texts; nothing when nothing is left."""
-    if isinstance(message.content, str):
-        return () if is_blank(message.content) else (message,)
-    parts = tuple(part for part in message.content if not isinstance(part, str) or not is_blank(part))
-    return (replace(message, content=parts),) if parts else ()
-
-
-def _following(history: Sequence[Message], inputs: tuple[Message, ...]) -> tuple[Message, ...]:
-    """The input, set apart from a tool's result that it follows."""
-    last = next((message for message in reversed(history) if message.role != "user"), None)
-    said = any(message.kind == "user" for message in inputs)
-    return (BOUNDARY, *inputs) if said and last is not None and last.role == "tool" else inputs
-
-
-def _pending(waiting: Sequence[ToolCall]) -> str:
-    """What the history says of calls that wait for a person."""
-    requests = [to_json({"requestId": "aitxt-" + call.id.replace("_", ""), "toolName": call.name}) for call in waiting]
-    return "\n".join(
-        ["[Pending approvals]", "The following tool calls are awaiting approval and have not executed:", *requests]
-    )
-
-
-def _denial(answer: str | None) -> str:
-    if answer is None:
-        return IGNORED
-    reason = answer.partition(" ")[2].strip()
-    return f"{DENIED} The person who denied it wrote: {to_json(reason)}" if reason else DENIED

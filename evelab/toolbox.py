@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
     from evelab.provider import Handler, ToolsContext
 
-DENIED = "Tool execution was denied."
-
 
 @dataclass(frozen=True, slots=True)
 class Origin:

@@ -37,7 +37,7 @@ class Script:
     def __call__(self, ctx: Any, *_: Any) -> Any:
         self.calls.append(ctx)
         entry = self.entries.pop(0) if len(self.entries) > 1 else self.entries[0]
-        if isinstance(entry, Exception):
+        if isinstance(entry, BaseException):
             raise entry
         return entry
 

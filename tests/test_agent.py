@@ -147,7 +147,7 @@ def test_one_file_is_the_slot_memory() -> None:
 
 
 def test_a_folder_holds_named_slots_and_nothing_else_counts() -> None:
-    found = discover_slots({"memory": ["b.py", "a.py", "notes.md", "a.test.py", "__init__.py", "c.spec.py", "d.d.py"]})
+    found = discover_slots({"memory": ["b.py", "a.py", "notes.md", "a.test.py", "__init__.py", "c.spec.py"]})
     assert [source.path for source in found.slots] == ["memory/a.py", "memory/b.py"]
     assert found.diagnostics == ()
 

@@ -193,7 +193,7 @@ def short(made: Agent) -> Agent:
 
 
 def test_automatic_compaction_when_capture_raises() -> None:
-    session = Session(short(agent(profile=slot(before_compaction=Script(BOOM)))))
+    session = Session(short(agent(profile=slot(Script(texts("n")), before_compaction=Script(BOOM)))))
     assert_ended_after_four_attempts(session, ValueError)
     assert session.turns[-1].events.count("compaction.requested") == 4
 
@@ -212,7 +212,7 @@ def test_manual_compaction_when_recall_raises() -> None:
 
 
 def test_automatic_compaction_when_recall_raises() -> None:
-    session = Session(short(agent(["S"] * 4, profile=slot(after_compaction=Script(BOOM)))))
+    session = Session(short(agent(["S"] * 4, profile=slot(Script(texts("n")), after_compaction=Script(BOOM)))))
     assert_ended_after_four_attempts(session, ValueError)
 
 

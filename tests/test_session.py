@@ -237,6 +237,31 @@ def test_a_cancelled_turn_asks_the_model_no_more() -> None:
     assert session.send("again").reply == "never"
 
 
+def test_a_turn_that_is_interrupted_leaves_the_session_as_it_was() -> None:
+    session = Session(
+        agent(["one", "two"], profile=slot(Script(texts("a")), tools=Script({}, KeyboardInterrupt(), {})))
+    )
+    session.send("q1")
+    before = session.checkpoint()
+    with pytest.raises(KeyboardInterrupt):
+        session.send("q2")
+    assert session.checkpoint() == before
+    assert session.turns[-1].status == "cancelled"
+    assert session.send("q3").id == "turn_1"
+
+
+def test_a_session_does_one_thing_at_a_time() -> None:
+    made = Agent(
+        model=ScriptedModel([call("again"), "ok"]),
+        tools={"again": define_tool(description="d", execute=lambda: session.send("inner"))},
+    )
+    session = Session(made)
+    turn = session.send("outer")
+    assert turn.results[0].value.startswith("Error: Session")
+    assert [message.text for message in turn.context[1:]] == ["outer"]
+    assert len(session.turns) == 1
+
+
 # approval
 
 
@@ -279,6 +304,7 @@ def test_a_refused_call_does_not_run_and_the_model_reads_why() -> None:
     session, ran = held("understood")
     waiting = session.turns[0].held
     assert session.approve(waiting[1]).status == "held"
+    assert session.turns[0].events[-1] == "turn.waiting"
     turn = session.refuse(waiting[0], reason="not mine")
     assert ran == ["dust", "b"]
     assert [(result.type, result.value) for result in turn.results] == [
@@ -312,6 +338,23 @@ def test_a_decision_that_nothing_waits_for_is_refused() -> None:
     session.send("go on")
     with pytest.raises(NotHeldError):
         session.approve(other)
+
+
+def test_an_allowed_call_is_checked_again_before_it_runs() -> None:
+    decisions = iter(["user-approval", "denied"])
+    tool = define_tool(description="d", execute=dict, approval=lambda _: next(decisions))
+    session = Session(Agent(model=ScriptedModel([call("t"), "ok"]), tools={"t": tool}))
+    session.send("q")
+    assert [result.type for result in session.approve().results] == ["execution-denied"]
+
+
+def test_a_decision_may_come_after_the_session_was_restored() -> None:
+    session, ran = held("unused")
+    other = Session(session.agent, id=session.id)
+    other.restore(session.checkpoint())
+    turn = other.approve()
+    assert ran == ["dust", "a", "b"]
+    assert (turn.id, turn.status) == ("turn_0", "completed")
 
 
 def test_a_history_is_not_compacted_while_a_call_waits() -> None:

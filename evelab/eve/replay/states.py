@@ -61,7 +61,6 @@ class _Machine:
             case "update_outside":
                 return nothing(handle.update(lambda value: value))  # type: ignore[union-attr]
             case "get_in":
-                assert handle is not None
                 return asyncio.run(self.later(handle, step["via"]))
             case "init_calls":
                 return dict(self.calls)
@@ -144,7 +143,7 @@ class _Machine:
 
         return changed
 
-    async def later(self, handle: State[Any], via: str) -> Any:
+    async def later(self, handle: Any, via: str) -> Any:
         """Read the state from code that was scheduled inside or outside the session."""
         loop = asyncio.get_running_loop()
         found: asyncio.Future[Any] = loop.create_future()
