@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from evelab.errors import HistoryError
 from evelab.text import to_json, utf8_length
@@ -20,9 +20,10 @@ ATTRIBUTION_VERSION = 1
 NOTHING: Mapping[str, Any] = {}
 
 
-@dataclass(frozen=True, slots=True)
-class Attribution:
+class Attribution(NamedTuple):
     """Where a recalled message came from: digests only, never a raw scope.
+
+    A named tuple, since a commit makes hundreds of them and a frozen dataclass takes twice the time.
 
     Attributes:
         batch_index: its place in the handler's result.
