@@ -6,19 +6,29 @@ The public names. ``evelab.lab`` shows them in notebooks, ``evelab.chapter`` che
 from evelab.agent import Agent
 from evelab.auth import Auth, Principal
 from evelab.backends import default_backend, document_path, in_memory
+from evelab.checkpoint import Checkpoint
 from evelab.file_memory import file_memory
+from evelab.folder import load_agent
+from evelab.hooks import define_hook
 from evelab.keys import create_lock, item_key, memory_key
 from evelab.message import Message
 from evelab.model import Call, Reply, RuleModel, ScriptedModel, call
 from evelab.provider import define_memory, define_memory_provider
 from evelab.scope import ScopeContext, by_principal, default_namespace
-from evelab.session import Session, Turn
-from evelab.tools import define_tool
+from evelab.session import Session
+from evelab.state import define_state
+from evelab.subagents import agent_tool
+from evelab.summary import CompactionPolicy
+from evelab.tools import define_tool, disable_tool
+from evelab.turn import Compaction, Turn
 
 __all__ = [
     "Agent",
     "Auth",
     "Call",
+    "Checkpoint",
+    "Compaction",
+    "CompactionPolicy",
     "Message",
     "Principal",
     "Reply",
@@ -27,18 +37,23 @@ __all__ = [
     "ScriptedModel",
     "Session",
     "Turn",
+    "agent_tool",
     "by_principal",
     "call",
     "create_lock",
     "default_backend",
     "default_namespace",
+    "define_hook",
     "define_memory",
     "define_memory_provider",
+    "define_state",
     "define_tool",
+    "disable_tool",
     "document_path",
     "file_memory",
     "in_memory",
     "item_key",
+    "load_agent",
     "memory_key",
 ]
 __version__ = "0.1.0"

@@ -9,8 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from evelab.message import Message, message_json
-from evelab.text import to_json, utf8_length
+from evelab.message import Message, json_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -49,7 +48,7 @@ def canonicalise(history: Sequence[Message]) -> Split:
 
 def record_bytes(history: Iterable[Message]) -> int:
     """UTF-8 bytes of all recalled records, as JSON with their marks."""
-    return sum(utf8_length(to_json(message_json(message))) for message in history if message.memory is not None)
+    return sum(json_bytes(message) for message in history if message.memory is not None)
 
 
 def should_canonicalise(history: Sequence[Message]) -> bool:

@@ -95,6 +95,8 @@ def discover_slots(
             )
         )
         return Discovery((Source("memory", flat[0]),) if len(flat) == 1 else (), tuple(diagnostics))
+    named, wrong = _named_slots(inside, extensions)
+    diagnostics += wrong
     if flat:
         diagnostics.append(
             Diagnostic(
@@ -103,9 +105,14 @@ def discover_slots(
                 "not both.",
             )
         )
-        return Discovery((), tuple(diagnostics))
+    return Discovery(() if flat else tuple(named), tuple(diagnostics))
+
+
+def _named_slots(files: Sequence[str], extensions: Sequence[str]) -> tuple[list[Source], list[Diagnostic]]:
+    """The slots of a ``memory`` folder, and its names that are wrong."""
     slots: list[Source] = []
-    for name, files in sorted(_stems(inside, extensions).items(), key=lambda item: path_order(item[0])):
+    diagnostics: list[Diagnostic] = []
+    for name, found in sorted(_stems(files, extensions).items(), key=lambda item: path_order(item[0])):
         if SLOT_NAME.fullmatch(name) is None:
             diagnostics.append(
                 Diagnostic(
@@ -114,11 +121,11 @@ def discover_slots(
                     "underscores, or dashes (64 characters maximum).",
                 )
             )
-        elif len(files) > 1:
-            diagnostics.append(_collision(f"memory/{name}", files))
+        elif len(found) > 1:
+            diagnostics.append(_collision(f"memory/{name}", found))
         else:
-            slots.append(Source(name, f"memory/{files[0]}"))
-    return Discovery(tuple(slots), tuple(diagnostics))
+            slots.append(Source(name, f"memory/{found[0]}"))
+    return slots, diagnostics
 
 
 def list_folder(folder: Path) -> dict[str, tuple[str, ...] | None]:
@@ -142,7 +149,8 @@ def _stems(names: Sequence[str], extensions: Sequence[str]) -> dict[str, list[st
         if extension is None:
             continue
         stem = name.removesuffix(extension)
-        if not stem.endswith((".d", ".test", ".spec")) and stem != "__init__":
+        declares = extension.endswith("ts") and stem.endswith(".d")
+        if not declares and not stem.endswith((".test", ".spec")) and stem != "__init__":
             found.setdefault(stem, []).append(name)
     return found
 

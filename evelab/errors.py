@@ -8,7 +8,12 @@ No message holds a raw scope value: messages reach logs.
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from evelab.discovery import Diagnostic
 
 
 class EvelabError(Exception):
@@ -59,6 +64,18 @@ class DefinitionError(EvelabError, ValueError):
     def __init__(self, message: str, *, place: str) -> None:
         super().__init__(message)
         self.place = place
+
+
+class FolderError(EvelabError, ValueError):
+    """A folder from which no agent can be made.
+
+    Attributes:
+        diagnostics: everything that is wrong with it.
+    """
+
+    def __init__(self, diagnostics: Sequence[Diagnostic]) -> None:
+        super().__init__("\n".join(f"{one.code}: {one.message}" for one in diagnostics))
+        self.diagnostics = tuple(diagnostics)
 
 
 class OptionError(DefinitionError):
@@ -173,8 +190,7 @@ class ToolNotFoundError(EvelabError, LookupError):
     eve_name = "AI_NoSuchToolError"
 
     def __init__(self, tool: str, offered: tuple[str, ...]) -> None:
-        available = f"Available tools: {', '.join(offered)}." if offered else "No tools are available."
-        super().__init__(f"Model tried to call unavailable tool '{tool}'. {available}")
+        super().__init__(f"Model tried to call unavailable tool '{tool}'. Available tools: {', '.join(offered)}.")
         self.tool = tool
         self.offered = offered
 
@@ -207,8 +223,41 @@ class TurnCancelledError(EvelabError):
     eve_name = "TurnCancelledError"
 
 
+class EmptyPromptError(EvelabError, ValueError):
+    """A model call without any message: a blank input on an empty history. The sentence is eve's."""
+
+    eve_name = "AI_InvalidPromptError"
+
+    def __init__(self) -> None:
+        super().__init__("Invalid prompt: messages must not be empty")
+
+
 class NotHeldError(EvelabError, RuntimeError):
     """A decision about a tool call that no turn is waiting for.
+
+    Attributes:
+        session_id: the session.
+    """
+
+    def __init__(self, message: str, *, session_id: str) -> None:
+        super().__init__(message)
+        self.session_id = session_id
+
+
+class HeldTurnError(EvelabError, RuntimeError):
+    """Something that cannot be done while a tool call waits for a person.
+
+    Attributes:
+        session_id: the session.
+    """
+
+    def __init__(self, message: str, *, session_id: str) -> None:
+        super().__init__(message)
+        self.session_id = session_id
+
+
+class RunningTurnError(EvelabError, RuntimeError):
+    """A session that is asked for something while it works.
 
     Attributes:
         session_id: the session.

@@ -35,8 +35,8 @@ CONFLICT_RETRIES = 8
 RECALL_ID = "file-memory-document"
 
 _HEADER = re.compile(r"<!-- eve-memory-file-v1 lastAllocatedIndex=(-1|0|[1-9][0-9]*) -->")
-_WORD = f"[^{WHITE_SPACE}]+"
-_ENTRY = re.compile(f"([0-9]+): ({_WORD}(?: {_WORD})*)")
+_ODD_SPACE = re.compile(f"  |[{WHITE_SPACE.replace(' ', '')}]")
+_NOT_AN_ENTRY = 'the line is not "<index>: <text>" with normalised white space'
 _INVALID = "Memory backend returned an invalid versioned memory document."
 
 SAVE_DESCRIPTION = (
@@ -94,17 +94,20 @@ def parse_document(content: str) -> Document:
     if lines.pop() != "" or not lines:
         raise _invalid("the last line does not end in LF", len(lines) + 1)
     entries: dict[int, str] = {}
+    spaced = "  " in content
     for number, line in enumerate(lines[1:], start=2):
-        found = _ENTRY.fullmatch(line)
-        if found is None:
-            raise _invalid('the line is not "<index>: <text>" with normalised white space', number)
-        index = _safe_integer(found[1])
+        digits, _, text = line.partition(": ")
+        if not (digits.isdecimal() and digits.isascii() and text) or text[0] == " " or text[-1] == " ":
+            raise _invalid(_NOT_AN_ENTRY, number)
+        # A printable text has no white space but U+0020.
+        if (spaced or not line.isprintable()) and _ODD_SPACE.search(text):
+            raise _invalid(_NOT_AN_ENTRY, number)
+        index = int(digits) if len(digits) < 16 else _safe_integer(digits)
         if index is None or index > last_index:
             raise _invalid("the index is larger than the header's last index", number)
         if index in entries:
             raise _invalid("the index stands there twice", number)
-        text = found[2]
-        if utf8_length(text) > ENTRY_MAX_BYTES:
+        if len(text) > ENTRY_MAX_BYTES // 4 and utf8_length(text) > ENTRY_MAX_BYTES:
             raise _invalid(f"the text is longer than {ENTRY_MAX_BYTES:,} UTF-8 bytes", number)
         entries[index] = text
     return Document(last_index, dict(sorted(entries.items())))
@@ -188,6 +191,9 @@ def with_entry(document: Document, entry: str, *, slot: str, max_characters: int
             actual=size,
             unit="UTF-16 units",
         )
+    # The recalled text is longer than the document, and a UTF-16 unit is three bytes at most.
+    if 3 * size <= DOCUMENT_MAX_BYTES:
+        return longer
     if (size := utf8_length(format_document(longer))) > DOCUMENT_MAX_BYTES:
         raise MemoryLimitError(
             f"Memory document would exceed the {DOCUMENT_MAX_BYTES:,}-byte limit. "

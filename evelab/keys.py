@@ -17,6 +17,7 @@ from __future__ import annotations
 from binascii import b2a_base64
 from dataclasses import dataclass
 from hashlib import sha256
+from struct import Struct
 from typing import TYPE_CHECKING
 
 from evelab.errors import ScopeError
@@ -24,6 +25,8 @@ from evelab.scope import Scope, check_namespace, check_scope
 from evelab.text import utf8
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from evelab.message import TurnInfo
 
 NAMESPACE_LABEL = b"namespace-v1\0"
@@ -40,6 +43,7 @@ ENCODED_MAX_BYTES = 4096
 KEY_LENGTH = 53
 """Characters of a key: the prefix ``memscope1_`` and 43 of base64url."""
 
+_u32 = Struct(">I").pack
 _URL_SAFE = bytes.maketrans(b"+/", b"-_")
 
 
@@ -81,11 +85,11 @@ class Lock:
 
 def digest(data: bytes) -> str:
     """SHA-256 in base64url without padding: 43 characters."""
-    return b2a_base64(sha256(data).digest(), newline=False)[:43].translate(_URL_SAFE).decode()
+    return b2a_base64(sha256(data).digest())[:43].translate(_URL_SAFE).decode()
 
 
 def _sized(data: bytes) -> bytes:
-    return len(data).to_bytes(4, "big") + data
+    return _u32(len(data)) + data
 
 
 def encode_namespace(namespace: str) -> bytes:
@@ -97,12 +101,16 @@ def encode_scope(scope: Scope) -> bytes:
     """The bytes that the scope's key is the digest of. A string and a 1-tuple of it differ."""
     if isinstance(scope, str):
         return SCALAR_LABEL + _sized(utf8(scope))
-    return TUPLE_LABEL + len(scope).to_bytes(4, "big") + b"".join([_sized(utf8(part)) for part in scope])
+    encoded = [TUPLE_LABEL, _u32(len(scope))]
+    for part in scope:
+        data = utf8(part)
+        encoded += _u32(len(data)), data
+    return b"".join(encoded)
 
 
 def encode_composite(namespace_key: str, scope_key: str) -> bytes:
-    """The bytes that the memory key is the digest of: the two keys as text."""
-    return COMPOSITE_LABEL + _sized(namespace_key.encode()) + _sized(scope_key.encode())
+    """The bytes that the memory key is the digest of: the two keys as text, which are always 50 and 53 bytes long."""
+    return b"%b\0\0\0\x32%b\0\0\0\x35%b" % (COMPOSITE_LABEL, namespace_key.encode(), scope_key.encode())
 
 
 def item_key(item_id: str) -> str:
@@ -133,28 +141,37 @@ def create_lock(
     Raises:
         ScopeError: what is wrong, where, and the limit.
     """
-    space = check_namespace(namespace)
     try:
-        value = check_scope(scope)
+        space, value, namespace_key, scope_key, key = _derive(namespace, scope, slot)
     except ScopeError as error:
         error.slot = slot
         raise
+    return Lock(slot, MemoryScope(key, space, value), namespace_key, scope_key, visibility, turn)
+
+
+def _derive(namespace: object, scope: object, slot: str) -> tuple[str, Scope, str, str, str]:
+    """Namespace, scope, and the keys of the namespace, of the scope and of both."""
+    space = check_namespace(namespace)
+    value = check_scope(scope)
     encoded_namespace = encode_namespace(space)
     encoded_scope = encode_scope(value)
-    size = len(encoded_namespace) + len(encoded_scope)
-    if size > ENCODED_MAX_BYTES:
-        raise ScopeError(
-            f'The namespace and scope of memory slot "{slot}" are {size:,} bytes long when encoded; '
-            f"the limit is {ENCODED_MAX_BYTES:,}.",
-            place="namespace and scope",
-            limit=ENCODED_MAX_BYTES,
-            actual=size,
-            slot=slot,
-        )
+    if (size := len(encoded_namespace) + len(encoded_scope)) > ENCODED_MAX_BYTES:
+        raise _size_error(size, slot)
     namespace_key = NAMESPACE_PREFIX + digest(encoded_namespace)
     scope_key = SCOPE_PREFIX + digest(encoded_scope)
     key = SCOPE_PREFIX + digest(encode_composite(namespace_key, scope_key))
-    return Lock(slot, MemoryScope(key, space, value), namespace_key, scope_key, visibility, turn)
+    return space, value, namespace_key, scope_key, key
+
+
+def _size_error(size: int, slot: str) -> ScopeError:
+    return ScopeError(
+        f'The namespace and scope of memory slot "{slot}" are {size:,} bytes long when encoded; '
+        f"the limit is {ENCODED_MAX_BYTES:,}.",
+        place="namespace and scope",
+        limit=ENCODED_MAX_BYTES,
+        actual=size,
+        slot=slot,
+    )
 
 
 def memory_key(namespace: str, scope: Scope) -> str:
@@ -166,4 +183,26 @@ def memory_key(namespace: str, scope: Scope) -> str:
     Raises:
         ScopeError: as ``create_lock``.
     """
-    return create_lock(namespace, scope, slot="memory").scope.key
+    return _derive(namespace, scope, "memory")[-1]
+
+
+def keys_in(namespace: str) -> Callable[[Scope], str]:
+    """A function that gives the key of each scope in one namespace: for many keys, as when looking one up.
+
+    >>> keys_in("acme-support-v1")(("acme", "u_42"))
+    'memscope1_b0FC72WbYodyaFzGo_6VTLZTtB1HxUfyEYZrEdbxVZA'
+
+    Raises:
+        ScopeError: as ``create_lock``; for the namespace at once, for a scope when it is asked for.
+    """
+    encoded_namespace = encode_namespace(check_namespace(namespace))
+    room = ENCODED_MAX_BYTES - len(encoded_namespace)
+    namespace_key = NAMESPACE_PREFIX + digest(encoded_namespace)
+
+    def key_of(scope: Scope) -> str:
+        encoded_scope = encode_scope(check_scope(scope))
+        if len(encoded_scope) > room:
+            raise _size_error(len(encoded_namespace) + len(encoded_scope), "memory")
+        return SCOPE_PREFIX + digest(encode_composite(namespace_key, SCOPE_PREFIX + digest(encoded_scope)))
+
+    return key_of

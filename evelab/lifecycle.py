@@ -25,7 +25,7 @@ from evelab.recall import RecallBatch, project, validate_recall
 from evelab.scope import Channel, NamespaceContext, ScopeContext, ScopeSession, default_namespace
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from evelab.agent import Agent
     from evelab.auth import Auth
@@ -73,10 +73,23 @@ class Locks:
     disabled: Mapping[str, str]
 
 
-def resolve_locks(scene: Scene, turn: TurnInfo) -> Locks:
-    """Resolve every slot's scope, then its namespace, then the lock; all slots concurrently."""
+def resolve_locks(scene: Scene, turn: TurnInfo, report: Callable[[str, str], None]) -> Locks:
+    """Resolve every slot's scope, then its namespace, then the lock; all slots concurrently.
+
+    Args:
+        scene: whose memory.
+        turn: the turn that the locks are for.
+        report: told the slot and the resolver when one turns the slot off.
+    """
+
+    def resolve(slot: str, memory: MemoryDefinition) -> Task[Lock | str]:
+        found = yield from _resolve(scene, slot, memory, turn)
+        if isinstance(found, str):
+            report(slot, found)
+        return found
+
     slots = scene.agent.slots()
-    outcomes = all_settled([_resolve(scene, slot, memory, turn) for slot, memory in slots])
+    outcomes = all_settled([resolve(slot, memory) for slot, memory in slots])
     if failed := [outcome for outcome in outcomes if outcome.error is not None]:
         raise _error(min(failed, key=lambda outcome: outcome.order))
     found = {slot: outcome.value for (slot, _), outcome in zip(slots, outcomes, strict=True)}

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from evelab.errors import HistoryError
-from evelab.text import to_json
+from evelab.text import to_json, utf8_length
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -17,11 +17,13 @@ CHECKPOINT_KIND = "context.compaction"
 """The kind of the two messages that a compaction puts in place of the older ones."""
 MEMORY_FIELD = "eve.memory"
 ATTRIBUTION_VERSION = 1
+NOTHING: Mapping[str, Any] = {}
 
 
-@dataclass(frozen=True, slots=True)
-class Attribution:
+class Attribution(NamedTuple):
     """Where a recalled message came from: digests only, never a raw scope.
+
+    A named tuple, since a commit makes hundreds of them and a frozen dataclass takes twice the time.
 
     Attributes:
         batch_index: its place in the handler's result.
@@ -63,7 +65,7 @@ class ToolResult:
 
     Attributes:
         type: ``"json"``, ``"text"``, ``"error-text"`` or ``"execution-denied"``.
-        value: the value; the reason when it was not run.
+        value: the value; when it was not run, the reason, or None where eve gives none.
     """
 
     id: str
@@ -75,7 +77,7 @@ class ToolResult:
     def output(self) -> dict[str, Any]:
         """The result as eve stores it."""
         if self.type == "execution-denied":
-            return {"reason": self.value, "type": self.type}
+            return {"type": self.type} if self.value is None else {"reason": self.value, "type": self.type}
         return {"type": self.type, "value": self.value}
 
     def __str__(self) -> str:
@@ -95,13 +97,15 @@ class Message:
         kind: ``"user"`` for a turn's input, ``"memory.load"`` for a recalled message, None otherwise.
         memory: the mark of a recalled message, in history only.
         metadata: further metadata, carried along.
+        size: what ``json_bytes`` has counted; 0 when it has not.
     """
 
     role: str
     content: Content
     kind: str | None = None
     memory: Attribution | None = None
-    metadata: Mapping[str, Any] = field(default_factory=dict)
+    metadata: Mapping[str, Any] = field(default_factory=lambda: NOTHING)
+    size: int = field(default=0, init=False, compare=False, repr=False)
 
     @property
     def text(self) -> str:
@@ -183,4 +187,40 @@ def read_message(stored: Mapping[str, Any]) -> Message:
     metadata = dict(stored.get("metadata") or {})
     marked = metadata.get(MEMORY_FIELD) is not None
     mark = read_attribution(metadata.pop(MEMORY_FIELD)) if marked else None
-    return Message(stored["role"], stored["content"], stored.get("kind"), mark, metadata)
+    return Message(stored["role"], stored["content"], stored.get("kind"), mark, metadata or NOTHING)
+
+
+def json_bytes(message: Message) -> int:
+    """UTF-8 bytes of a message's JSON: as it is stored with its mark, without one as the model has it.
+
+    The first count is kept: a message never changes, and a long history is measured at every step.
+    """
+    if not message.size:
+        whole = message_json(message) if message.memory is not None else model_json(message)
+        object.__setattr__(message, "size", utf8_length(to_json(whole)))
+    return message.size
+
+
+def model_json(message: Message) -> dict[str, Any]:
+    """A message as eve's model layer has it: the model's own messages are lists of parts."""
+    if message.role == "assistant" and message.kind is None:
+        return {"role": "assistant", "content": [_part_json(part) for part in message_parts(message.content)]}
+    if message.role == "tool":
+        return {"role": "tool", "content": [_part_json(part) for part in message_parts(message.content)]}
+    if message.role == "assistant":
+        return {"role": "assistant", "content": message.text}
+    return message_json(message)
+
+
+def message_parts(content: Content) -> tuple[str | ToolCall | ToolResult, ...]:
+    """The content as parts, one text when it is a string."""
+    return (content,) if isinstance(content, str) else content
+
+
+def _part_json(part: str | ToolCall | ToolResult) -> dict[str, Any]:
+    match part:
+        case str():
+            return {"type": "text", "text": part}
+        case ToolCall():
+            return {"type": "tool-call", "toolCallId": part.id, "toolName": part.name, "input": dict(part.input)}
+    return {"type": "tool-result", "toolCallId": part.id, "toolName": part.name, "output": part.output}

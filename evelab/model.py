@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
-from evelab.message import Message, ToolCall, ToolResult
+from evelab.message import CHECKPOINT_KIND, Message, ToolCall, ToolResult
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -79,11 +79,12 @@ _CHINESE = re.compile(r"[\u4e00-\u9fff]")
 
 
 class RuleModel:
-    """Four rules in place of a model.
+    """Five rules in place of a model.
 
     - "记住，…" or "remember …" calls the first ``save_memory`` tool with the rest of the message.
     - "忘掉 N" or "forget N" calls the first ``remove_memory`` tool with index N.
     - After a tool has run, the reply says what it gave.
+    - Asked for a summary of a long conversation, it lists what the user said.
     - Anything else is answered with the memories that stand in the context, or with "none".
 
     It answers in Chinese when the message holds Chinese.
@@ -91,6 +92,8 @@ class RuleModel:
 
     def respond(self, prompt: Sequence[Message], tools: Mapping[str, Tool]) -> Reply:
         """Answer by the rules above."""
+        if prompt[-1].kind == CHECKPOINT_KIND:
+            return Reply(_summary(prompt[-1].text))
         last = next(index for index in range(len(prompt) - 1, -1, -1) if prompt[index].role == "user")
         said = prompt[last].text
         say = _Phrases(chinese=_CHINESE.search(said) is not None)
@@ -107,6 +110,16 @@ class RuleModel:
     def _call(key: str, fields: Mapping[str, Any], tools: Mapping[str, Tool], say: _Phrases) -> Reply:
         name = next((name for name in tools if name.endswith(f"__{key}")), None)
         return Reply(say.no_tool(key)) if name is None else Reply(calls=(Call(name, fields),))
+
+
+def _summary(asked: str) -> str:
+    """What the user said, from the transcript in the prompt for a summary, after the summary before it."""
+    before, _, rest = asked.removeprefix("<previous-checkpoint>\n").partition("\n</previous-checkpoint>")
+    transcript = rest.partition("\n</conversation>")[0]
+    said = [part for part in transcript.split("### ") if part.startswith("user\n")]
+    texts = [" ".join(part.removeprefix("user\n").split()) for part in said]
+    kept = [] if before == "(none)" else [before]
+    return "\n".join([*kept, *(f"- The user said: {text}" for text in texts)]) or "Nothing was said."
 
 
 def recalled_entries(prompt: Iterable[Message]) -> list[str]:

@@ -7,13 +7,13 @@ slot, namespace and scope; the older one stays in history and is hidden. Source:
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from evelab.errors import RecallError
 from evelab.keys import digest, item_key
 from evelab.message import RECALL_KIND, Attribution, Message
-from evelab.text import is_blank, to_json, utf8, utf8_length
+from evelab.text import is_blank, text_to_json, utf8, utf8_length
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -125,13 +125,14 @@ def validate_recall(result: object, slot: str) -> tuple[Recalled, ...]:
 
 def batch_digest(messages: Iterable[Recalled]) -> str:
     """The digest by which a replay of an operation is compared with its first result."""
-    return digest(utf8(to_json([_plain(message) for message in messages])))
+    return digest(utf8(f"[{','.join([_to_json(message) for message in messages])}]"))
 
 
-def _plain(message: Recalled) -> dict[str, str]:
+def _to_json(message: Recalled) -> str:
+    content = text_to_json(message.content)
     if message.item_key is None:
-        return {"content": message.content}
-    return {"content": message.content, "itemKey": message.item_key}
+        return f'{{"content":{content}}}'
+    return f'{{"content":{content},"itemKey":"{message.item_key}"}}'
 
 
 def apply_batches(batches: Sequence[RecallBatch], history: Sequence[Message], state: MemoryState) -> Commit:
@@ -145,32 +146,33 @@ def apply_batches(batches: Sequence[RecallBatch], history: Sequence[Message], st
     """
     digests = dict(state.operation_digests)
     latest: dict[tuple[str, str, str, str | None], Any] = {
-        message.memory.identity: message.content
+        mark.identity: message.content
         for message in history
-        if message.memory is not None and message.memory.item_key is not None
+        if (mark := message.memory) is not None and mark.item_key is not None
     }
     appended: list[Message] = []
     for batch in batches:
+        operation, lock = batch.operation_id, batch.lock
         checksum = batch_digest(batch.messages)
-        known = digests.get(batch.operation_id)
+        known = digests.get(operation)
         if known == checksum:
             continue
         if known is not None:
             raise RecallError(
-                f'Memory recall operation "{batch.operation_id}" was replayed with a different result.',
+                f'Memory recall operation "{operation}" was replayed with a different result.',
                 slot=None,
             )
-        digests[batch.operation_id] = checksum
-        lock = batch.lock
+        digests[operation] = checksum
+        slot, namespace_key, scope_key = lock.slot, lock.namespace_key, lock.scope_key
         for index, message in enumerate(batch.messages):
-            mark = Attribution(
-                index, lock.namespace_key, batch.operation_id, lock.scope_key, lock.slot, message.item_key
-            )
-            if message.item_key is not None:
-                if latest.get(mark.identity) == message.content:
+            content, item = message.content, message.item_key
+            if item is not None:
+                identity = (slot, namespace_key, scope_key, item)
+                if latest.get(identity) == content:
                     continue
-                latest[mark.identity] = message.content
-            appended.append(Message("user", message.content, RECALL_KIND, mark))
+                latest[identity] = content
+            mark = Attribution(index, namespace_key, operation, scope_key, slot, item)
+            appended.append(Message("user", content, RECALL_KIND, mark))
     kept = dict(list(digests.items())[-DIGESTS_KEPT:])
     return Commit(tuple(appended), MemoryState({batch.lock.slot: batch.lock for batch in batches}, kept))
 
@@ -183,10 +185,11 @@ def project(history: Sequence[Message], locks: Mapping[str, Lock]) -> tuple[Mess
     The mark is taken off; the kind stays.
     """
     last = {
-        message.memory.identity: index
+        mark.identity: index
         for index, message in enumerate(history)
-        if message.memory is not None and message.memory.item_key is not None
+        if (mark := message.memory) is not None and mark.item_key is not None
     }
+    newest = set(last.values())
     seen: list[Message] = []
     for index, message in enumerate(history):
         mark = message.memory
@@ -195,10 +198,10 @@ def project(history: Sequence[Message], locks: Mapping[str, Lock]) -> tuple[Mess
             continue
         lock = locks.get(mark.slot)
         if (
-            lock is not None
+            (mark.item_key is None or index in newest)
+            and lock is not None
             and lock.namespace_key == mark.namespace_key
             and (lock.visibility == "session" or lock.scope_key == mark.scope_key)
-            and (mark.item_key is None or last[mark.identity] == index)
         ):
-            seen.append(replace(message, memory=None))
+            seen.append(Message(message.role, message.content, message.kind, None, message.metadata))
     return tuple(seen)

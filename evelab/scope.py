@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from evelab.auth import Auth
 from evelab.errors import NamespaceTypeError, ScopeError
-from evelab.text import is_blank, to_json, trim, utf8, utf8_length
+from evelab.text import WHITE_SPACE, is_blank, to_json, trim, utf8, utf8_length
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -104,7 +104,8 @@ def check_namespace(namespace: object) -> str:
         )
     if is_blank(namespace):
         raise ScopeError("The memory namespace must not be blank.", place="namespace")
-    _check_length("namespace", "The memory namespace", namespace, NAMESPACE_MAX_BYTES)
+    if utf8_length(namespace) > NAMESPACE_MAX_BYTES:
+        raise _length_error("namespace", "The memory namespace", namespace, NAMESPACE_MAX_BYTES)
     return namespace
 
 
@@ -117,41 +118,40 @@ def check_scope(scope: object) -> Scope:
         ScopeError: more than 16 components, none, or one that is not a string, is blank, or is longer than
             1,024 UTF-8 bytes.
     """
-    if not isinstance(scope, list | tuple):
-        return _check_component("scope", "The memory scope", scope)
-    if len(scope) > TUPLE_MAX_COMPONENTS:
+    parts = scope if isinstance(scope, list | tuple) else (scope,)
+    if len(parts) > TUPLE_MAX_COMPONENTS:
         raise ScopeError(
-            f"The memory scope has {len(scope)} components; the limit is {TUPLE_MAX_COMPONENTS}.",
+            f"The memory scope has {len(parts)} components; the limit is {TUPLE_MAX_COMPONENTS}.",
             place="scope",
             limit=TUPLE_MAX_COMPONENTS,
-            actual=len(scope),
+            actual=len(parts),
         )
-    if not scope:
+    if not parts:
         raise ScopeError("The memory scope is an empty tuple; it needs at least one component.", place="scope")
-    return tuple(
-        _check_component(f"scope[{index}]", f"Component {index} of the memory scope", component)
-        for index, component in enumerate(scope)
-    )
+    for part in parts:
+        if not isinstance(part, str) or not part.strip(WHITE_SPACE) or utf8_length(part) > COMPONENT_MAX_BYTES:
+            raise _component_error(scope, part)
+    return scope if isinstance(scope, str) else tuple(parts)
 
 
-def _check_component(place: str, name: str, component: object) -> str:
-    if not isinstance(component, str):
-        raise ScopeError(f"{name} must be a string, not {type(component).__name__}.", place=place)
-    if is_blank(component):
-        raise ScopeError(f"{name} must not be blank.", place=place)
-    _check_length(place, name, component, COMPONENT_MAX_BYTES)
-    return component
+def _component_error(scope: object, part: object) -> ScopeError:
+    """Why this part of a scope, the first wrong one, is refused."""
+    place, name = "scope", "The memory scope"
+    if isinstance(scope, list | tuple):
+        index = next(index for index, other in enumerate(scope) if other is part)
+        place, name = f"scope[{index}]", f"Component {index} of the memory scope"
+    if not isinstance(part, str):
+        return ScopeError(f"{name} must be a string, not {type(part).__name__}.", place=place)
+    if is_blank(part):
+        return ScopeError(f"{name} must not be blank.", place=place)
+    return _length_error(place, name, part, COMPONENT_MAX_BYTES)
 
 
-def _check_length(place: str, name: str, value: str, limit: int) -> None:
+def _length_error(place: str, name: str, value: str, limit: int) -> ScopeError:
     actual = utf8_length(value)
-    if actual > limit:
-        raise ScopeError(
-            f"{name} is {actual:,} UTF-8 bytes long; the limit is {limit:,}.",
-            place=place,
-            limit=limit,
-            actual=actual,
-        )
+    return ScopeError(
+        f"{name} is {actual:,} UTF-8 bytes long; the limit is {limit:,}.", place=place, limit=limit, actual=actual
+    )
 
 
 def default_namespace(

@@ -20,13 +20,22 @@ from types import EllipsisType
 from typing import TYPE_CHECKING, Any
 
 from evelab.auth import Auth, Principal
-from evelab.errors import NotHeldError, SessionFailedError, StateValueError, TurnCancelledError
+from evelab.errors import (
+    HeldTurnError,
+    NotHeldError,
+    RunningTurnError,
+    SessionFailedError,
+    StateValueError,
+    TurnCancelledError,
+)
 from evelab.message import Message, TurnInfo
 from evelab.recall import MemoryState
 from evelab.signal import AbortSignal
-from evelab.state import StateContainer, load_state
+from evelab.state import load_state
 from evelab.steps import APPROVE, Steps
-from evelab.turn import Compaction, Event, LogRecord, Prompt, Turn
+from evelab.text import is_blank
+from evelab.transaction import transaction
+from evelab.turn import Compaction, Event, LogRecord, Prompt, Turn, error_log
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -40,6 +49,9 @@ __all__ = ["ATTEMPTS", "Compaction", "Event", "LogRecord", "Prompt", "Session", 
 ATTEMPTS = 4
 """How often a step is tried before the session has failed."""
 CONTEXT_KIND = "context.instruction"
+
+TURNS_KEPT = 100
+"""How many turns a session keeps for a reader. A turn in hand lives on; its prompts hold whole histories."""
 
 _RUNNING: ContextVar[Session] = ContextVar("evelab.session")
 
@@ -55,6 +67,8 @@ def running_session() -> Session:
 
 class Session:
     """A conversation with an agent. Memory outlives it; everything else in it ends with it.
+
+    ``turns`` and ``compactions`` are the newest hundred, for a reader. A session does one thing at a time.
 
     Args:
         agent: what answers.
@@ -84,6 +98,7 @@ class Session:
         self.failure: SessionFailedError | None = None
         self._attempts = attempts
         self._children = 0
+        self._busy = False
         self._steps = Steps(
             agent,
             self.id,
@@ -101,7 +116,7 @@ class Session:
     @property
     def events(self) -> tuple[Event, ...]:
         """Everything that the session published, in order, also by attempts that were thrown away."""
-        return tuple(self._steps.events)
+        return tuple(self._steps.journal.events)
 
     @property
     def history(self) -> tuple[Message, ...]:
@@ -142,10 +157,13 @@ class Session:
 
         Raises:
             SessionFailedError: a step failed four times. The session is over.
+            RunningTurnError: it is called from inside a turn of this session, or from another thread.
         """
         self._check_alive()
+        if self._busy:
+            raise RunningTurnError(f"Session {self.id} is at work. Start another session.", session_id=self.id)
         self._hear(caller)
-        said = [Message("user", text, "user")] if text.strip() else []
+        said = [Message("user", text, "user")] if not is_blank(text) else []
         messages = (*[Message("user", note, CONTEXT_KIND) for note in context], *said)
         if self._steps.saved.held is not None:
             return self._resume({}, messages)
@@ -153,6 +171,7 @@ class Session:
         info = TurnInfo(f"turn_{sequence}", messages, sequence)
         turn = Turn(info.id, self._steps.saved.caller, text)
         self.turns.append(turn)
+        del self.turns[:-TURNS_KEPT]
         return self._run(turn, lambda: self._steps.open(turn, info))
 
     def approve(self, call: ToolCall | None = None) -> Turn:
@@ -183,35 +202,38 @@ class Session:
 
         Raises:
             SessionFailedError: the session is over.
-            NotHeldError: a turn waits for a person.
+            HeldTurnError: a tool call waits for a person. eve would let the turn go here; we ask for the
+                decision first.
         """
         self._check_alive()
-        self._check_idle("A history cannot be compacted")
+        if self._steps.saved.held is not None:
+            raise HeldTurnError("Approve or refuse the waiting tool call first, then compact.", session_id=self.id)
         self._hear(caller)
         length = len(self.history)
         record = Compaction(f"turn_{self._steps.saved.sequence}", length, length)
         self.compactions.append(record)
-        before = self._steps.saved
+        del self.compactions[:-TURNS_KEPT]
         try:
             self._transact(lambda: self._steps.compact_now(record))
         except Exception as error:
-            self._steps.saved = before
             record.error = error
-            record.logs.append(LogRecord("error", "harness.tool-loop", "manual session compaction failed", error=error))
+            record.logs.append(error_log("harness.tool-loop", "manual session compaction failed", error))
         record.after = len(self.history)
-        self._steps.publish("session.waiting", record)
+        self._steps.journal.publish("session.waiting", record)
         return record
 
-    def clear(self) -> None:
+    def clear(self, *, caller: Principal | EllipsisType | None = ...) -> None:
         """Forget the conversation and what was recalled. State and the providers' storage stay.
+
+        Args:
+            caller: who asks, when it is not the one who spoke last.
 
         Raises:
             SessionFailedError: the session is over.
         """
         self._check_alive()
-        self._steps.publish("context.cleared", turn_id=f"turn_{self._steps.saved.sequence}")
-        self._steps.saved = replace(self._steps.saved, history=(), memory=None, held=None, known=None)
-        self._steps.publish("session.waiting")
+        self._hear(caller)
+        self._steps.clear(self.turns[-1:])
 
     def cancel(self) -> None:
         """Stop the turn that runs, from a handler, a tool or another thread."""
@@ -244,6 +266,10 @@ class Session:
         values, _ = load_state(saved.state)
         self._steps.saved = replace(saved, state=values)
         self.failure = None
+        if saved.held is not None:
+            turn = Turn(f"turn_{saved.sequence}", saved.caller, "", "held", held=saved.held.waiting)
+            self.turns.append(turn)
+            self._steps.reopen(turn)
 
     def run_with_state(self, work: Callable[[], Any]) -> Any:
         """Run a function as if in this session: its state can be read and written.
@@ -265,10 +291,6 @@ class Session:
                 attempts=self.failure.attempts,
             ) from self.failure
 
-    def _check_idle(self, what: str) -> None:
-        if self._steps.saved.held is not None:
-            raise NotHeldError(f"{what} while a tool call waits for a person.", session_id=self.id)
-
     def _answer(self, call: ToolCall | None, answer: str) -> Turn:
         self._check_alive()
         held = self._steps.saved.held
@@ -278,6 +300,7 @@ class Session:
         answers = dict(held.answers) | {one.id: answer for one in chosen}
         if any(one.id not in answers for one in held.waiting):
             self._steps.saved = replace(self._steps.saved, held=replace(held, answers=answers))
+            self._steps.journal.publish("turn.waiting", self.turns[-1])
             return self.turns[-1]
         return self._resume(answers, ())
 
@@ -299,19 +322,17 @@ class Session:
             turn.status = "cancelled"
             turn.error = error
             self._steps.saved = replace(self._steps.saved, sequence=self._steps.saved.sequence + 1, step_index=0)
-            self._steps.publish("turn.cancelled", turn)
-            self._steps.publish("session.waiting", turn)
+            self._steps.journal.publish("turn.cancelled", turn)
+            self._steps.journal.publish("session.waiting", turn)
         return turn
 
     def _step(self, turn: Turn, work: Callable[[], None]) -> None:
         """Run one step as a transaction, again when it raises."""
-        before = self._steps.saved
         marks = (len(turn.prompts), len(turn.results), len(turn.compactions))
         for attempt in range(1, self._attempts + 1):
             try:
                 self._transact(work)
             except Exception as error:
-                self._steps.saved = before
                 del turn.prompts[marks[0] :], turn.results[marks[1] :], turn.compactions[marks[2] :]
                 turn.status = "running"
                 turn.failures.append(error)
@@ -319,28 +340,31 @@ class Session:
                     raise
                 if attempt == self._attempts or isinstance(error, StateValueError):
                     raise self._fail(turn, error, attempt) from error
+            except BaseException:
+                turn.status = "cancelled"
+                raise
             else:
                 return
 
     def _transact(self, work: Callable[[], Any]) -> Any:
-        """Run work on a private copy of the state, and keep the copy when it ends well."""
-        container = StateContainer(self._steps.saved.state)
+        if self._busy:
+            raise RunningTurnError(f"Session {self.id} is at work. Start another session.", session_id=self.id)
+        self._busy = True
         token = _RUNNING.set(self)
         try:
-            with container.active():
-                value = work()
+            with transaction(self._steps):
+                return work()
         finally:
             _RUNNING.reset(token)
-        self._steps.saved = replace(self._steps.saved, state=container.checkpoint())
-        return value
+            self._busy = False
 
     def _fail(self, turn: Turn, error: Exception, attempts: int) -> SessionFailedError:
         self.failure = SessionFailedError(
-            f"Session {self.id} has failed: its step failed {attempts} times. {type(error).__name__}: {error}",
+            f"Session {self.id} has failed: a step failed on attempt {attempts}. {type(error).__name__}: {error}",
             session_id=self.id,
             attempts=attempts,
         )
         turn.status = "failed"
         turn.error = error
-        self._steps.publish("session.failed", turn)
+        self._steps.journal.publish("session.failed", turn)
         return self.failure

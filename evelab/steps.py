@@ -12,27 +12,20 @@ from typing import TYPE_CHECKING
 from evelab.auth import Auth, Principal
 from evelab.awaiting import resolve
 from evelab.checkpoint import Checkpoint, Held
-from evelab.compaction import canonicalise, place, should_canonicalise
-from evelab.errors import TurnCancelledError
-from evelab.hooks import HookContext
-from evelab.lifecycle import (
-    CompactionMoment,
-    Scene,
-    capture_compaction,
-    capture_turn,
-    first_turn,
-    recall_compaction,
-    recall_turn,
-    resolve_locks,
-)
-from evelab.message import CHECKPOINT_KIND, Message, ToolCall, ToolResult, TurnInfo
+from evelab.compact import Request, compact
+from evelab.compaction import should_canonicalise
+from evelab.errors import EmptyPromptError, TurnCancelledError
+from evelab.journal import Journal
+from evelab.lifecycle import Scene, capture_turn, first_turn, recall_turn, resolve_locks
+from evelab.message import Message, ToolCall, ToolResult, TurnInfo
 from evelab.provider import MemoryContext, ToolsContext
 from evelab.recall import MemoryState, apply_batches, project
 from evelab.signal import AbortSignal
-from evelab.summary import KnownTokens, envelope_tokens, estimate_tokens, input_tokens, is_too_long, shorten
-from evelab.text import is_blank, to_json
-from evelab.toolbox import DENIED, Toolbox, check_calls, denied_result, open_toolbox, run_calls
-from evelab.turn import Compaction, Event, LogRecord, Prompt, Turn
+from evelab.summary import KnownTokens, envelope_tokens, input_tokens, is_too_long
+from evelab.text import is_blank
+from evelab.toolbox import Toolbox, check_calls, denied_result, open_toolbox, run_calls
+from evelab.turn import Compaction, LogRecord, Prompt, Turn, error_log
+from evelab.wording import denial, following, pending, without_blanks
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -42,10 +35,7 @@ if TYPE_CHECKING:
     from evelab.model import Reply
 
 APPROVE = "approve"
-IGNORED = "Ignored because the user continued without responding."
 STATE_KIND = "context.state"
-BOUNDARY = Message("assistant", "…", CHECKPOINT_KIND)
-"""Stands between a tool's result and the user's next message."""
 
 
 class Steps:
@@ -55,7 +45,7 @@ class Steps:
         agent: what answers.
         saved: where the session is.
         signal: whether the turn was cancelled.
-        events: everything that was published; a step that is thrown away stays in it.
+        journal: everything that was published.
     """
 
     def __init__(
@@ -76,7 +66,7 @@ class Steps:
         self.parent = parent
         self.saved = Checkpoint(caller=caller)
         self.signal = AbortSignal()
-        self.events: list[Event] = []
+        self.journal = Journal(agent.hooks, lambda: self.scene.session(first_turn(self.saved.locks or {})))
         self._box = Toolbox()
         self._model_calls = 0
 
@@ -86,33 +76,11 @@ class Steps:
         auth = Auth(self.saved.caller, self.initiator)
         return Scene(self.agent, self.session_id, auth, self.environ, self.signal, self.schedule, self.parent)
 
-    def publish(self, name: str, *records: Turn | Compaction, turn_id: str | None = None) -> None:
-        """Write an event to the session's log and to the records that it belongs to, then run its hooks."""
-        self._run_hooks(self._write(name, *records, turn_id=turn_id), *records)
-
-    def _write(self, name: str, *records: Turn | Compaction, turn_id: str | None = None) -> Event:
-        belongs = turn_id or (records[0].id if records else None)
-        event = Event(name, None if name.startswith("session.") else belongs)
-        self.events.append(event)
-        for record in records:
-            record.events.append(name)
-        return event
-
-    def _run_hooks(self, event: Event, *records: Turn | Compaction) -> None:
-        context = HookContext(self.scene.session(first_turn(self.saved.locks or {})))
-        for hook in self.agent.hooks:
-            for handler in hook.handlers(event.type):
-                try:
-                    resolve(handler(event, context))
-                except Exception as error:
-                    for record in records[:1]:
-                        record.logs.append(LogRecord("error", "hooks", "stream event hook failed", error=error))
-
     def open(self, turn: Turn, info: TurnInfo) -> None:
         """Lock, recall and commit, offer the tools, then make the first model call."""
         if not self.saved.started:
-            self.publish("session.started", turn)
-        started = self._write("turn.started", turn)
+            self.journal.publish("session.started", turn)
+        started = self.journal.write("turn.started", turn)
         try:
             if self.agent.memory:
                 self._recall(turn, info)
@@ -120,10 +88,10 @@ class Steps:
             if self.signal.aborted:
                 raise TurnCancelledError("The turn was cancelled.") from error
             raise
-        self._run_hooks(started, turn)
+        self.journal.run_hooks(started, turn)
         self._offer_tools(turn, info)
         self.saved = replace(self.saved, started=True, step_index=0)
-        self.publish("message.received", turn)
+        self.journal.publish("message.received", turn)
         self._ask(turn, info.input)
 
     def next_step(self, turn: Turn) -> None:
@@ -135,39 +103,59 @@ class Steps:
         held = self.saved.held
         if held is None:
             raise AssertionError("only a turn that waits is resumed")
-        self.publish("input.resolved", turn)
+        self.journal.publish("input.resolved", turn)
         allowed = [call for call in held.waiting if answers.get(call.id) == APPROVE]
-        results = {result.id: result for result in held.results}
+        results = list(held.results)
         for call in held.waiting:
             if call not in allowed:
-                results[call.id] = denied_result(call, _denial(answers.get(call.id)))
-                turn.results.append(results[call.id])
-                self.publish("action.result", turn)
+                results.append(denied_result(call, denial(answers.get(call.id))))
+                turn.results.append(results[-1])
+                self.journal.publish("action.result", turn)
         if messages:
-            self.publish("message.received", turn)
-        self.publish("step.started", turn)
-        results |= {result.id: result for result in self._run_tools(turn, allowed)}
-        ordered = tuple(results[part.id] for part in held.said.content if isinstance(part, ToolCall))
-        history = (*self.saved.history, held.said, Message("tool", ordered))
+            self.journal.publish("message.received", turn)
+        self.journal.publish("step.started", turn)
+        checked = check_calls(self._box, allowed)
+        refused = [one.result for one in checked if one.result is not None]
+        turn.results += refused
+        results += [*refused, *self._run_tools(turn, [one.call for one in checked if one.result is None])]
+        history = (*self.saved.history, held.said, Message("tool", tuple(results)))
         self.saved = replace(self.saved, history=history, held=None)
         self._ask(turn, messages, started=True)
+
+    def reopen(self, turn: Turn) -> None:
+        """Make the tools of a turn that waits again, in a session that was restored."""
+        first = first_turn(self.saved.locks or {}) or TurnInfo(turn.id, (), self.saved.sequence)
+        self._offer_tools(turn, first)
 
     def compact_now(self, record: Compaction) -> None:
         """Compact between turns. An empty history is left alone."""
         if self.saved.history:
-            prompt = self._shown(self.saved.history)
-            self._compact(prompt, self.saved.history, self.saved.envelope, record, force=True)
+            prompt = project(self.saved.history, self._memory_locks)
+            request = Request(self.saved.history, prompt, self.saved.envelope or 0, force=True)
+            self._compact(request, record)
+
+    def clear(self, turns: Sequence[Turn]) -> None:
+        """Drop the history and the memory state; a turn that waits for a person ends with them."""
+        saved = self.saved
+        if saved.held is not None:
+            self.journal.publish("input.resolved", *turns)
+            for turn in turns:
+                turn.status, turn.held = "cancelled", ()
+        self.journal.publish("context.cleared", turn_id=f"turn_{saved.sequence}")
+        sequence = saved.sequence + (saved.held is not None)
+        self.saved = replace(saved, history=(), memory=None, held=None, known=None, sequence=sequence, step_index=0)
+        self.journal.publish("session.waiting")
 
     def _recall(self, turn: Turn, info: TurnInfo) -> None:
         scene = self.scene
-        locks = resolve_locks(scene, info)
+
+        def report(slot: str, resolver: str) -> None:
+            if self.environ.get("EVE_DEV") == "1":
+                sentence = "Memory slot is disabled for this operation"
+                turn.logs.append(LogRecord("info", "memory", sentence, {"resolver": resolver, "slot": slot}))
+
+        locks = resolve_locks(scene, info, report)
         turn.locks, turn.disabled = locks.table, locks.disabled
-        if self.environ.get("EVE_DEV") == "1":
-            sentence = "Memory slot is disabled for this operation"
-            turn.logs += [
-                LogRecord("info", "memory", sentence, {"resolver": resolver, "slot": slot})
-                for slot, resolver in locks.disabled.items()
-            ]
         batches = recall_turn(scene, locks.table, self.saved.history, info)
         turn.recalled = {batch.lock.slot: batch.messages for batch in batches}
         commit = apply_batches(batches, self.saved.history, self.saved.memory or MemoryState())
@@ -192,8 +180,7 @@ class Steps:
         turn.tools = self._box.tools
         sentence = "Dynamic tool resolver (turn.started) failed — skipping its complete result."
         turn.logs += [
-            LogRecord("error", "dynamic-tools", sentence, {"slot": failed.slot}, failed.error)
-            for failed in self._box.failures
+            error_log("dynamic-tools", sentence, failed.error, slot=failed.slot) for failed in self._box.failures
         ]
 
     @property
@@ -203,18 +190,21 @@ class Steps:
     def _ask(self, turn: Turn, inputs: tuple[Message, ...], *, started: bool = False) -> None:
         """One model call and the tool calls that it asks for."""
         if not started:
-            self.publish("step.started", turn)
+            self.journal.publish("step.started", turn)
         self._check_cancelled()
-        messages = self.saved.history + _following(self.saved.history, inputs)
-        prompt = self._shown(messages)
+        messages = self.saved.history + following(self.saved.history, inputs)
+        prompt = project(messages, self._memory_locks)
         envelope = envelope_tokens(self.agent.instructions, turn.tools)
         tokens = input_tokens(prompt, self.saved.known, envelope, self.saved.envelope)
         if is_too_long(tokens, prompt, self.agent.compaction) or should_canonicalise(messages):
             record = Compaction(turn.id, len(messages), len(messages))
             turn.compactions.append(record)
-            messages = self._compact(prompt, messages, envelope, record, turn)
-            prompt = self._shown(messages)
-        shown = (Message("system", self.agent.instructions), *prompt)
+            messages = self._compact(Request(messages, prompt, envelope, turn), record)
+        asked = self._shown(messages)
+        if not asked:
+            self._fail_turn(turn, EmptyPromptError())
+            return
+        shown = (Message("system", self.agent.instructions), *asked)
         turn.prompts.append(Prompt(shown, tuple(turn.tools)))
         self._model_calls += 1
         try:
@@ -224,7 +214,7 @@ class Steps:
             self._fail_turn(turn, error)
             return
         self._check_cancelled()
-        known = None if reply.input_tokens is None else KnownTokens(reply.input_tokens, len(prompt))
+        known = None if reply.input_tokens is None else KnownTokens(reply.input_tokens, len(asked))
         self.saved = replace(self.saved, known=known, envelope=None if known is None else envelope)
         self._take(turn, reply, messages)
 
@@ -232,16 +222,16 @@ class Steps:
         """Keep the model's reply: run its tool calls, or end the turn."""
         text = reply.text or ""
         if text:
-            self.publish("message.appended", turn)
+            self.journal.publish("message.appended", turn)
             if not is_blank(text):
-                self.publish("message.completed", turn)
+                self.journal.publish("message.completed", turn)
         calls = [
             ToolCall(f"call_{self._model_calls}_{index}", made.name, dict(made.input))
             for index, made in enumerate(reply.calls)
         ]
         if not calls:
             self.saved = replace(self.saved, history=(*messages, *([Message("assistant", text)] if text else [])))
-            self.publish("step.completed", turn)
+            self.journal.publish("step.completed", turn)
             turn.reply = "" if is_blank(text) else text
             self._complete_turn(turn)
             return
@@ -249,106 +239,69 @@ class Steps:
         checked = check_calls(self._box, calls)
         for one in checked:
             if one.result is None or one.result.type == "execution-denied":
-                self.publish("actions.requested", turn)
+                self.journal.publish("actions.requested", turn)
         settled = {one.call.id: one.result for one in checked if one.result is not None}
-        turn.results += settled.values()
+        for result in settled.values():
+            turn.results.append(result)
+            if result.type == "execution-denied":
+                self.journal.publish("action.result", turn)
         running = [one.call for one in checked if one.result is None and not one.waits]
         settled |= {result.id: result for result in self._run_tools(turn, running)}
         waiting = tuple(one.call for one in checked if one.waits)
         results = tuple(settled[call.id] for call in calls if call.id in settled)
         self.saved = replace(self.saved, step_index=self.saved.step_index + 1)
         if waiting:
-            note = Message("user", _pending(waiting), STATE_KIND)
+            note = Message("user", pending(waiting), STATE_KIND)
             self.saved = replace(self.saved, history=(*messages, note), held=Held(said, results, waiting))
             turn.held, turn.status = waiting, "held"
             for event in ("step.completed", "input.requested", "turn.waiting"):
-                self.publish(event, turn)
+                self.journal.publish(event, turn)
             return
         self.saved = replace(self.saved, history=(*messages, said, Message("tool", results)))
-        self.publish("step.completed", turn)
+        self.journal.publish("step.completed", turn)
 
     def _run_tools(self, turn: Turn, calls: Sequence[ToolCall]) -> list[ToolResult]:
         results = []
         for result, error in run_calls(self._box, calls):
             if error is not None:
-                fields = {"tool": result.name}
-                turn.logs.append(LogRecord("error", "harness.tool-loop", "tool execution failed", fields, error))
+                turn.logs.append(error_log("harness.tool-loop", "tool execution failed", error, tool=result.name))
             results.append(result)
-            self.publish("action.result", turn)
+            self.journal.publish("action.result", turn)
         turn.results += results
         return results
 
     def _complete_turn(self, turn: Turn) -> None:
-        completed = self._write("turn.completed", turn)
+        completed = self.journal.write("turn.completed", turn)
         error = capture_turn(self.scene, self.saved.locks or {}, self.saved.history)
         if error is not None:
-            turn.logs.append(LogRecord("error", "memory", "Completed-turn memory capture failed.", error=error))
-        self._run_hooks(completed, turn)
+            turn.logs.append(error_log("memory", "Completed-turn memory capture failed.", error))
+        self.journal.run_hooks(completed, turn)
         self._end(turn, "completed")
 
     def _fail_turn(self, turn: Turn, error: Exception) -> None:
         """The model failed: the input is not kept, what was recalled is, and the session waits."""
         turn.error = error
         turn.logs += [
-            LogRecord("error", "harness.tool-loop", sentence, error=error)
+            error_log("harness.tool-loop", sentence, error)
             for sentence in (
                 "tool-loop stream error",
                 "model call failed — parking session for retry by the user",
             )
         ]
-        self.publish("step.failed", turn)
-        self.publish("turn.failed", turn)
+        self.journal.publish("step.failed", turn)
+        self.journal.publish("turn.failed", turn)
         self._end(turn, "failed")
 
     def _end(self, turn: Turn, status: str) -> None:
         self.saved = replace(self.saved, sequence=self.saved.sequence + 1, step_index=0)
         turn.status = status
-        self.publish("session.waiting", turn)
+        self.journal.publish("session.waiting", turn)
 
-    def _compact(
-        self,
-        prompt: tuple[Message, ...],
-        messages: tuple[Message, ...],
-        envelope: float | None,
-        record: Compaction,
-        turn: Turn | None = None,
-        *,
-        force: bool = False,
-    ) -> tuple[Message, ...]:
-        """Make a history short, let memory take part, and keep the result as the session's history."""
-        records = (record,) if turn is None else (turn, record)
-        beside = envelope or 0
-        tokens = input_tokens(prompt, self.saved.known, beside, self.saved.envelope)
-        record.usage_input_tokens = tokens
-        locks = self.saved.locks or {}
-        moment = CompactionMoment(self.saved.sequence, self.saved.step_index, self._model_id)
-        requested = self._write("compaction.requested", *records)
-        capture_compaction(self.scene, locks, prompt, moment, tokens)
-        self._run_hooks(requested, *records)
-        split = canonicalise(messages)
-        ordinary = split.ordinary
-        policy = self.agent.compaction
-        if force or is_too_long(tokens, prompt, policy):
-            ordinary = shorten(
-                ordinary,
-                replace(policy, threshold=max(1, policy.threshold - beside)),
-                lambda asked: self._summarise(asked, record),
-                force=force,
-                extra=max(0, max(0, tokens - beside) - estimate_tokens(ordinary)),
-            )
-        history = split.memory + ordinary
-        completed = self._write("compaction.completed", *records)
-        if self.agent.memory:
-            batches = recall_compaction(self.scene, locks, history, moment)
-            commit = apply_batches(batches, history, self.saved.memory or MemoryState())
-            record.recalled = {batch.lock.slot: batch.messages for batch in batches}
-            record.committed = commit.appended
-            history = place(history, commit.appended, between_turns=turn is None)
-            self.saved = replace(self.saved, memory=commit.state)
-        self._run_hooks(completed, *records)
-        self.saved = replace(self.saved, history=history, known=None)
-        record.after = len(history)
-        return history
+    def _compact(self, request: Request, record: Compaction) -> tuple[Message, ...]:
+        self.saved = compact(
+            request, self.saved, self.scene, self.journal, record, lambda asked: self._summarise(asked, record)
+        )
+        return self.saved.history
 
     def _summarise(self, asked: tuple[Message, Message], record: Compaction) -> str:
         record.prompts.append(Prompt(asked, ()))
@@ -359,38 +312,8 @@ class Steps:
 
     def _shown(self, messages: Sequence[Message]) -> tuple[Message, ...]:
         """What the model sees of a history: the current locks' records, and no blank message."""
-        return tuple(filter(_has_content, project(messages, self._memory_locks)))
-
-    @property
-    def _model_id(self) -> str:
-        return str(getattr(self.agent.model, "id", type(self.agent.model).__name__))
+        return tuple(shown for message in project(messages, self._memory_locks) for shown in without_blanks(message))
 
     def _check_cancelled(self) -> None:
         if self.signal.aborted:
             raise TurnCancelledError("The turn was cancelled.")
-
-
-def _has_content(message: Message) -> bool:
-    return not (isinstance(message.content, str) and is_blank(message.content))
-
-
-def _following(history: Sequence[Message], inputs: tuple[Message, ...]) -> tuple[Message, ...]:
-    """The input, set apart from a tool's result that it follows."""
-    last = next((message for message in reversed(history) if message.role != "user"), None)
-    said = any(message.kind == "user" for message in inputs)
-    return (BOUNDARY, *inputs) if said and last is not None and last.role == "tool" else inputs
-
-
-def _pending(waiting: Sequence[ToolCall]) -> str:
-    """What the history says of calls that wait for a person."""
-    requests = [to_json({"requestId": "aitxt-" + call.id.replace("_", ""), "toolName": call.name}) for call in waiting]
-    return "\n".join(
-        ["[Pending approvals]", "The following tool calls are awaiting approval and have not executed:", *requests]
-    )
-
-
-def _denial(answer: str | None) -> str:
-    if answer is None:
-        return IGNORED
-    reason = answer.partition(" ")[2].strip()
-    return f"{DENIED} The person who denied it wrote: {to_json(reason)}" if reason else DENIED

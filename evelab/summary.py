@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from evelab.errors import SummaryError
-from evelab.message import CHECKPOINT_KIND, Content, Message, ToolCall, ToolResult, message_json
+from evelab.message import CHECKPOINT_KIND, Message, ToolCall, ToolResult, json_bytes, message_parts
 from evelab.text import is_blank, to_json, trim, utf8_length
 from evelab.transcript import cap, prompt_text
 
@@ -71,7 +71,7 @@ class KnownTokens:
 
 def estimate_tokens(messages: Sequence[Message]) -> float:
     """A quarter of the UTF-8 bytes of the messages' JSON."""
-    return utf8_length(to_json([model_json(message) for message in messages])) / 4
+    return (1 + sum(json_bytes(message) + 1 for message in messages) + (not messages)) / 4
 
 
 def envelope_tokens(instructions: str, tools: Mapping[str, Tool]) -> float:
@@ -143,30 +143,6 @@ def shorten(
         window -= 1
 
 
-def model_json(message: Message) -> dict[str, Any]:
-    """A message as eve's model layer has it: the model's own messages are lists of parts."""
-    if message.role == "assistant" and message.kind is None:
-        return {"role": "assistant", "content": [_part_json(part) for part in _parts(message.content)]}
-    if message.role == "tool":
-        return {"role": "tool", "content": [_part_json(part) for part in _parts(message.content)]}
-    if message.role == "assistant":
-        return {"role": "assistant", "content": message.text}
-    return message_json(message)
-
-
-def _parts(content: Content) -> tuple[str | ToolCall | ToolResult, ...]:
-    return (content,) if isinstance(content, str) else content
-
-
-def _part_json(part: str | ToolCall | ToolResult) -> dict[str, Any]:
-    match part:
-        case str():
-            return {"type": "text", "text": part}
-        case ToolCall():
-            return {"type": "tool-call", "toolCallId": part.id, "toolName": part.name, "input": dict(part.input)}
-    return {"type": "tool-result", "toolCallId": part.id, "toolName": part.name, "output": part.output}
-
-
 def _closed(schema: dict[str, Any]) -> dict[str, Any]:
     """The schema as a model is given it: an object takes no other fields."""
     return schema if "additionalProperties" in schema else {**schema, "additionalProperties": False}
@@ -185,7 +161,7 @@ def _previous_checkpoint(messages: Sequence[Message]) -> tuple[str | None, tuple
 
 
 def _said(message: Message) -> str:
-    return "".join(part for part in _parts(message.content) if isinstance(part, str))
+    return "".join(part for part in message_parts(message.content) if isinstance(part, str))
 
 
 def _window(messages: Sequence[Message], threshold: float, most: int) -> int:
@@ -223,7 +199,7 @@ def _capped(message: Message) -> Message:
     if message.role != "tool":
         return message
     parts: list[str | ToolCall | ToolResult] = []
-    for part in _parts(message.content):
+    for part in message_parts(message.content):
         if isinstance(part, ToolResult):
             text = part.value if part.type == "text" else to_json(part.output)
             if len(text) > TOOL_RESULT_MAX:

@@ -24,9 +24,19 @@ def join_pairs(text: str) -> str:
     >>> join_pairs("\\ud83d\\ude42") == "\\U0001f642"
     True
     """
-    if _SURROGATE.search(text) is None:
+    if not _has_surrogates(text):
         return text
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
+
+
+def _has_surrogates(text: str) -> bool:
+    if text.isascii():
+        return False
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return True
+    return False
 
 
 def utf8(text: str) -> bytes:
@@ -64,13 +74,24 @@ def normalise(text: str) -> str:
     return _RUN.sub(" ", text.strip(WHITE_SPACE))
 
 
+_JSON = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+
+
 def to_json(value: object) -> str:
     """JSON as JavaScript's ``JSON.stringify`` writes it: no spaces, lone surrogates escaped.
 
     Finite numbers only; a float with a whole value is written without a fraction.
     """
-    text = json.dumps(_whole_floats(value), ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    if _SURROGATE.search(text) is None:
+    return _escape_surrogates(_JSON.encode(_whole_floats(value)))
+
+
+def text_to_json(text: str) -> str:
+    """As ``to_json``, for one text."""
+    return _escape_surrogates(_JSON.encode(text))
+
+
+def _escape_surrogates(text: str) -> str:
+    if not _has_surrogates(text):
         return text
     return _SURROGATE.sub(lambda found: f"\\u{ord(found.group()):04x}", join_pairs(text))
 

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
     from evelab.provider import Handler, ToolsContext
 
-DENIED = "Tool execution was denied."
-
 
 @dataclass(frozen=True, slots=True)
 class Origin:
@@ -131,7 +129,7 @@ def _check(box: Toolbox, call: ToolCall, schemas: dict[str, Tool]) -> Checked:
         return Checked(call, error_result(call, error))
     if decision == "user-approval":
         return Checked(call, waits=True)
-    return Checked(call, denied_result(call, DENIED) if decision == "denied" else None)
+    return Checked(call, denied_result(call, None) if decision == "denied" else None)
 
 
 def _rebuild_for_schema(box: Toolbox, call: ToolCall) -> Task[Tool]:
@@ -194,7 +192,7 @@ def error_result(call: ToolCall, error: Exception) -> ToolResult:
     return ToolResult(call.id, call.name, "error-text", _described(error))
 
 
-def denied_result(call: ToolCall, reason: str) -> ToolResult:
+def denied_result(call: ToolCall, reason: str | None) -> ToolResult:
     """What the model reads of a call that nobody allowed."""
     return ToolResult(call.id, call.name, "execution-denied", reason)
 

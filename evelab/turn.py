@@ -39,7 +39,7 @@ class LogRecord:
         level: ``"info"``, ``"warn"`` or ``"error"``.
         namespace: the part of eve that says it.
         message: the sentence.
-        fields: values that belong to it.
+        fields: values that belong to it; the error's sentence is in ``"error"``.
         error: the error that it reports, or None.
     """
 
@@ -48,6 +48,11 @@ class LogRecord:
     message: str
     fields: Mapping[str, Any] = field(default_factory=dict)
     error: Exception | None = None
+
+
+def error_log(namespace: str, message: str, error: Exception, **fields: Any) -> LogRecord:
+    """A line about an error that does not stop the session."""
+    return LogRecord("error", namespace, message, {**fields, "error": str(error)}, error)
 
 
 @dataclass(frozen=True, slots=True)

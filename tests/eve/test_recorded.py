@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from tests.eve.compare import differences
-from tests.eve.replay import answer
+from evelab.eve.compare import differences
+from evelab.eve.replay import answer
 
 CASES = [
     json.loads(line) for line in Path(__file__).with_name("cases.jsonl").read_text(encoding="utf-8").split("\n") if line

@@ -8,16 +8,20 @@ from typing import Any
 from evelab.auth import Principal
 from evelab.composition import Candidate, compose, wrapper
 from evelab.discovery import discover_slots
+from evelab.eve.replay.tags import UNDEFINED, Unsupported, decode
 from evelab.keys import Lock, create_lock
 from evelab.message import TurnInfo
-from evelab.provider import memory_of
+from evelab.provider import CAPTURE_PHASES, RECALL_PHASES, memory_of
 from evelab.scope import ROOT_NODE, ScopeContext, by_principal, default_namespace
 from evelab.state import mounted_state_key
-from tests.eve.tags import UNDEFINED, Unsupported, decode
 
 TURN_0 = TurnInfo("turn_0", (), 0)
 EXTENSIONS = (".ts", ".mts", ".cts", ".js", ".mjs", ".cjs")
-FIELDS = {"description", "namespace", "provider", "scope", "visibility", "recall", "capture", "tools"}
+FIELDS = {
+    *("description", "namespace", "provider", "scope", "visibility", "recall", "capture", "tools"),
+    *RECALL_PHASES,
+    *CAPTURE_PHASES,
+}
 
 
 def lock_of(request: dict[str, Any]) -> Lock:

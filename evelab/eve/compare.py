@@ -37,4 +37,5 @@ def differences(ours: Any, theirs: Any, path: str = "reply") -> list[str]:
 
 
 def is_error(value: Any) -> bool:
+    """Whether a reply's value describes an error."""
     return isinstance(value, dict) and {"name", "class", "message"} <= value.keys()

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from evelab.compaction import canonicalise, record_bytes, should_canonicalise
+from evelab.eve.replay.plain import lock_json, lock_of
+from evelab.eve.replay.tags import decode, defined, encode, error_json
 from evelab.message import Message, TurnInfo, message_json, read_message
 from evelab.recall import MemoryState, RecallBatch, Recalled, apply_batches, project, validate_recall
-from tests.eve.plain import lock_json, lock_of
-from tests.eve.tags import decode, defined, encode, error_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

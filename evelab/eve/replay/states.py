@@ -6,6 +6,7 @@ import asyncio
 import copy
 from typing import TYPE_CHECKING, Any
 
+from evelab.eve.replay.tags import UNDEFINED, ScriptedError, Unsupported, decode, encode, error_json, function
 from evelab.state import (
     State,
     StateContainer,
@@ -14,7 +15,6 @@ from evelab.state import (
     dump_state,
     load_state,
 )
-from tests.eve.tags import UNDEFINED, ScriptedError, Unsupported, decode, encode, error_json, function
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -61,7 +61,6 @@ class _Machine:
             case "update_outside":
                 return nothing(handle.update(lambda value: value))  # type: ignore[union-attr]
             case "get_in":
-                assert handle is not None
                 return asyncio.run(self.later(handle, step["via"]))
             case "init_calls":
                 return dict(self.calls)
@@ -144,7 +143,7 @@ class _Machine:
 
         return changed
 
-    async def later(self, handle: State[Any], via: str) -> Any:
+    async def later(self, handle: Any, via: str) -> Any:
         """Read the state from code that was scheduled inside or outside the session."""
         loop = asyncio.get_running_loop()
         found: asyncio.Future[Any] = loop.create_future()

@@ -10,6 +10,10 @@ from typing import TYPE_CHECKING, Any
 from evelab.agent import Agent
 from evelab.backends import InMemory, in_memory
 from evelab.errors import EvelabError, SessionFailedError
+from evelab.eve.replay.documents import environment
+from evelab.eve.replay.plain import principal
+from evelab.eve.replay.records import memory_json
+from evelab.eve.replay.tags import UNDEFINED, ScriptedError, Unsupported, decode, defined, error_json
 from evelab.file_memory import file_memory
 from evelab.message import attribution_json
 from evelab.model import Call, Reply
@@ -20,10 +24,6 @@ from evelab.state import define_state
 from evelab.summary import CompactionPolicy
 from evelab.toolbox import error_name
 from evelab.tools import Tool, define_tool, disable_tool
-from tests.eve.documents import environment
-from tests.eve.plain import principal
-from tests.eve.records import memory_json
-from tests.eve.tags import UNDEFINED, ScriptedError, Unsupported, decode, defined, error_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -291,12 +291,14 @@ class _Run:
 
     def run(self, step: dict[str, Any], logs: list[LogRecord]) -> dict[str, Any]:
         """One step; what it settled."""
+        who = {"caller": principal(decode(step["auth"]))} if "auth" in step else {}
         match step["type"]:
             case "clear":
-                self.session.clear()
+                self.session.clear(**who)
                 return {}
             case "compact":
-                who = {"caller": principal(decode(step["auth"]))} if "auth" in step else {}
+                if self.session.checkpoint().held is not None:
+                    raise Unsupported("a compaction while a tool call waits for a person")
                 logs += self.session.compact(**who).logs
                 return {}
             case "state":

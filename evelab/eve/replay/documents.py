@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 from evelab.auth import Auth
 from evelab.backends import StoredDocument, in_memory
 from evelab.errors import MemoryDocumentConflictError
+from evelab.eve.replay.plain import TURN_0
+from evelab.eve.replay.tags import UNDEFINED, ScriptedError, Unsupported, decode, defined, encode, error_json
 from evelab.file_memory import file_memory
 from evelab.keys import MemoryScope
 from evelab.provider import MemoryContext, OperationContext, SessionInfo, ToolsContext
 from evelab.schema import input_issues
-from tests.eve.plain import TURN_0
-from tests.eve.tags import UNDEFINED, Unsupported, decode, defined, encode, error_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -35,8 +35,10 @@ def label(version: str) -> str:
     return f"mem_<uuid>_{count}" if prefix.startswith("mem_") else version
 
 
-class ForeignConflict(Exception):
+class ForeignConflict(ScriptedError):
     """A conflict of another library's class: it has the right name and a key, and that is enough."""
+
+    eve_name = "MemoryDocumentConflictError"
 
     def __init__(self, key: str) -> None:
         super().__init__("x")

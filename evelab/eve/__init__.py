@@ -1,0 +1,1 @@
+"""evelab beside the real eve: the same requests to both, and what each replies."""
