@@ -9,7 +9,7 @@ import json
 import sys
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
@@ -73,14 +73,39 @@ def lab(folder: Path | None, no_browser: bool, port: int | None) -> None:
 @main.command()
 @click.option("--json", "as_json", is_flag=True, help="Print the results as JSON.")
 @click.option("--section", metavar="8.N", help="Check one section only, such as 8.5.")
-def verify(as_json: bool, section: str | None) -> None:
-    """Check the chapter's claims, each by making it happen. Exit status 1 when one does not hold."""
+@click.option(
+    "--eve",
+    "version",
+    metavar="[VERSION]",
+    is_flag=False,
+    flag_value="",
+    help="Ask that version of the real eve instead; without VERSION, the one that evelab follows. Fetches it with npm.",
+)
+@click.option("--cases", type=click.IntRange(1), help="With --eve: generated requests a subject. By default 200.")
+@click.option("--seed", type=int, help="With --eve: what the sample is generated from. By default 0.")
+def verify(as_json: bool, section: str | None, version: str | None, cases: int | None, seed: int | None) -> None:
+    """Check the chapter's claims, each by making it happen. Exit status 1 when one does not hold.
+
+    With --eve the chapter's values and a sample of generated requests are put to the real package and to
+    evelab. Exit status 1 when they differ; 3 no Node, 4 no such version, 5 no network, 6 the package has
+    moved inside, 7 the install failed, 8 the package gave no answer.
+    """
+    if version is not None:
+        if section is not None:
+            raise click.UsageError("--section and --eve do not go together.")
+        _verify_eve(version, as_json, cases, seed)
+    if cases is not None or seed is not None:
+        raise click.UsageError("--cases and --seed go with --eve only.")
+    _verify_claims(as_json, section)
+
+
+def _verify_claims(as_json: bool, section: str | None) -> NoReturn:
     from evelab.chapter import CLAIMS, run
     from evelab.chapter.six_keys import six_keys
 
     chosen = [claim for claim in CLAIMS if section in (None, claim.section)]
     if not chosen:
-        known = ", ".join(sorted({claim.section for claim in CLAIMS}))
+        known = ", ".join(dict.fromkeys(claim.section for claim in CLAIMS))
         raise click.BadParameter(f"no claims are checked for {section}; sections with checks: {known}.")
     hidden = as_json or not sys.stderr.isatty()
     with click.progressbar(chosen, label="Checking", file=sys.stderr, hidden=hidden) as claims:
@@ -92,6 +117,33 @@ def verify(as_json: bool, section: str | None) -> None:
     else:
         click.echo("\n".join([*_key_lines(keys), "", *_claim_lines(results)]))
     sys.exit(0 if holds else 1)
+
+
+def _verify_eve(version: str, as_json: bool, cases: int | None, seed: int | None) -> NoReturn:
+    from evelab.eve.errors import EveError
+    from evelab.eve.install import FOLLOWED_VERSION
+    from evelab.eve.report import report_json, report_lines
+    from evelab.eve.verify import CASES, verify_version
+
+    hidden = as_json or not sys.stderr.isatty()
+    with click.progressbar(length=1, file=sys.stderr, hidden=hidden) as bar:
+
+        def progress(subject: str, done: int, total: int) -> None:
+            bar.label, bar.length = f"{subject:<32}", total
+            bar.update(done - bar.pos)
+
+        try:
+            report = verify_version(
+                version or FOLLOWED_VERSION, cases=cases or CASES, seed=seed or 0, progress=progress
+            )
+        except EveError as error:
+            click.echo(f"evelab verify: {error}", err=True)
+            sys.exit(error.exit_status)
+    if as_json:
+        click.echo(json.dumps(report_json(report), ensure_ascii=True, indent=2))
+    else:
+        click.echo("\n".join(report_lines(report)))
+    sys.exit(0 if report.agrees else 1)
 
 
 def _report(results: Sequence[Result], keys: Sequence[KeyRow]) -> dict[str, Any]:

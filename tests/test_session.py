@@ -488,10 +488,12 @@ def test_a_subagent_has_fresh_state_and_the_same_memory() -> None:
         model=ScriptedModel([Reply(calls=(Call("count", {}), Call("agent", {"message": "sub"}))), call("count"), "x"]),
         tools={"agent": agent_tool(), "count": define_tool(description="d", execute=lambda: note("one"))},
     )
-    session = Session(made, person("zhang"), id="S")
-    turn = session.send("q")
+    session = Session(made, person("li"), id="S")
+    turn = session.send("q", caller=person("zhang"))
     assert session.state["test.notes"] == ["one"]
     assert turn.results[1].value == "x"
+    assert recall.calls[1].session.auth == recall.calls[0].session.auth
+    assert recall.calls[1].session.auth.initiator == person("li")
     keys = {call_.memory.scope.key for call_ in recall.calls}
     assert len(recall.calls) == 2
     assert len(keys) == 1
