@@ -8,10 +8,8 @@ a loop already runs in this thread, that loop is left alone and another thread r
 
 from __future__ import annotations
 
-import asyncio
 import contextvars
 import inspect
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 
@@ -81,6 +79,8 @@ class _Run(Generic[T]):
 
 
 async def _finish(runs: Sequence[_Run[T]], ended: list[_Run[T]]) -> None:
+    import asyncio
+
     async def drive(run: _Run[T]) -> None:
         while not run.ended:
             error = None
@@ -101,6 +101,9 @@ async def _await(value: Awaitable[T]) -> T:
 
 
 def _run(work: Coroutine[Any, Any, T]) -> T:
+    import asyncio  # imported here: most sessions never wait for a coroutine, and asyncio is slow to import
+    from concurrent.futures import ThreadPoolExecutor
+
     try:
         asyncio.get_running_loop()
     except RuntimeError:

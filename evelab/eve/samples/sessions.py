@@ -29,18 +29,25 @@ CALLERS: tuple[Any, ...] = (
     ("local-dev", "dev", {}),
     ("runtime", "eve", {}),
 )
+APPROVAL = "user-approval"
 TOOL_KEYS = ("look", "note", "1", "a__b", "Z")
 
 
 def session_request(rng: Random) -> dict[str, Any]:
-    """A session of one to three slots and a few steps."""
+    """A session of one to three slots and a few steps.
+
+    A session whose tools may wait for a person is not compacted: evelab refuses that until the person decides.
+    """
     names = _distinct(rng, SLOTS, 1 + rng.randrange(3))
     slots = [_slot(rng, slot) for slot in names]
+    steps = [_step(rng, slots) for _ in range(1 + rng.randrange(4))]
+    if APPROVAL in repr(slots):
+        steps = [step for step in steps if step["type"] != "compact"] or [_turn(rng, slots)]
     request: dict[str, Any] = {
         "op": "session",
         "sessionId": "s",
         "slots": slots,
-        "steps": [_step(rng, slots) for _ in range(1 + rng.randrange(4))],
+        "steps": steps,
     }
     if rng.randrange(4) > 0:
         request["auth"] = _caller(rng)
@@ -154,7 +161,7 @@ def _tool_map(rng: Random) -> dict[str, Any]:
         tool: dict[str, Any] = {"description": some_text(rng)}
         match rng.randrange(9):
             case 8:
-                tool["approval"] = "user-approval"
+                tool["approval"] = APPROVAL
             case 5:
                 tool["throws"] = "tool failed"
             case 6:
