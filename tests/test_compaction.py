@@ -129,6 +129,20 @@ def test_a_cut_text_is_never_longer_than_the_limit_and_keeps_its_ends(text: str,
     short.encode()
 
 
+@pytest.mark.parametrize("limit", range(90, 100))
+@pytest.mark.parametrize("text", ["🙂" * 200, "a" + "🙂" * 200, "🙂" * 200 + "a"])
+def test_a_cut_never_splits_a_character(text: str, limit: int) -> None:
+    cap(text, limit).encode()
+
+
+def test_a_tool_result_never_stands_without_its_call() -> None:
+    call = Message("assistant", (ToolCall("c", "t", {}),))
+    result = Message("tool", (ToolResult("c", "t", "json", 1),))
+    history = (said("go"), answered("x" * 4000), call, result, answered("ok"))
+    short = shorten(history, CompactionPolicy(threshold=800, recent_window=2), lambda _: "S", force=False, extra=0)
+    assert [message.role for message in short] == ["user", "assistant", "assistant", "user"]
+
+
 def test_a_long_session_is_compacted_by_itself() -> None:
     made = replace(
         agent(profile=slot(Script(keyed(k="v")), after_compaction=Script(keyed(k="w")))),

@@ -186,6 +186,17 @@ def test_a_stored_mark_without_a_field_is_refused(field: str) -> None:
         read_message(stored)
 
 
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [("batchIndex", True), ("batchIndex", "0"), ("version", True), ("version", 2), ("itemKey", None), ("slot", 1)],
+)
+def test_a_stored_mark_with_a_wrong_field_is_refused(field: str, value: object) -> None:
+    stored = message_json(commit(batch("0", texts("x")))[0])
+    stored["metadata"]["eve.memory"][field] = value
+    with pytest.raises(HistoryError):
+        read_message(stored)
+
+
 def test_a_stored_mark_holds_digests_and_no_scope() -> None:
     stored = message_json(commit(batch("0", keyed(k="x"), lock("u_42@example.org", namespace="secret")))[0])
     assert "u_42" not in str(stored)

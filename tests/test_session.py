@@ -106,6 +106,13 @@ def test_context_stands_before_the_input_and_blank_input_is_left_out() -> None:
     assert [m.text for m in recall.calls[0].turn.input] == ["Be brief."]
 
 
+def test_a_blank_answer_stays_in_the_history_and_out_of_the_prompt() -> None:
+    session = Session(agent([" ", "ok"]))
+    assert session.send("q1").reply == ""
+    assert [m.text for m in session.send("q2").context[1:]] == ["q1", "q2"]
+    assert words(session)[1] == ("assistant", " ")
+
+
 def test_input_after_a_tool_result_is_set_apart() -> None:
     session = Session(agent([call("nope"), ValueError("model down")]))
     session.send("q1")
@@ -329,6 +336,7 @@ def test_a_call_that_a_rule_denies_is_not_held() -> None:
     tool = define_tool(description="d", execute=dict, approval=lambda _: "denied")
     turn = Session(Agent(model=ScriptedModel([call("t"), "ok"]), tools={"t": tool})).send("q")
     assert turn.results[0].type == "execution-denied"
+    assert turn.events.count("action.result") == 1
     assert turn.status == "completed"
 
 
