@@ -1,6 +1,11 @@
 """The chapter as data and checks: example callers, scope policies, and one check a claim."""
 
-from evelab.chapter import file_memory_claims, scope_claims, visibility_claims  # each registers its checks
+from evelab.chapter import (  # each registers its checks
+    file_memory_claims,
+    opsbot_claims,
+    scope_claims,
+    visibility_claims,
+)
 from evelab.chapter.claims import CLAIMS, Claim, Evidence, Observation, Result, run
 
 __all__ = [
@@ -10,6 +15,7 @@ __all__ = [
     "Observation",
     "Result",
     "file_memory_claims",
+    "opsbot_claims",
     "run",
     "scope_claims",
     "visibility_claims",

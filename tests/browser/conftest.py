@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 WIDTHS = (1280, 768)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def chromium() -> str:
     """Where Chromium is. Without it these tests skip, unless EVELAB_REQUIRE_BROWSER is 1: then they fail."""
     found = shutil.which("chromium") or shutil.which("chromium-browser")
@@ -31,9 +31,9 @@ def chromium() -> str:
     return found
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def browser(chromium: str) -> Iterator[Browser]:
-    """One Chromium for all tests."""
+    """One Chromium for the tests of this folder. Its driver runs an event loop, which must end with them."""
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as play:
@@ -42,14 +42,14 @@ def browser(chromium: str) -> Iterator[Browser]:
         opened.close()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def lab(chromium: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
     """A lab in the light theme."""
     with running_lab(tmp_path_factory.mktemp("light")) as found:
         yield found
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def dark_lab(chromium: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
     """A lab in the dark theme."""
     with running_lab(tmp_path_factory.mktemp("dark"), theme="JupyterLab Dark") as found:
