@@ -4,6 +4,7 @@ from evelab.chapter import (  # each registers its checks
     file_memory_claims,
     opsbot_claims,
     scope_claims,
+    trust_claims,
     visibility_claims,
 )
 from evelab.chapter.claims import CLAIMS, Claim, Evidence, Observation, Result, run
@@ -18,5 +19,6 @@ __all__ = [
     "opsbot_claims",
     "run",
     "scope_claims",
+    "trust_claims",
     "visibility_claims",
 ]

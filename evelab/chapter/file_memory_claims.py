@@ -6,13 +6,13 @@ from itertools import count
 from threading import Barrier, Thread
 
 from evelab.agent import Agent
-from evelab.backends import InMemory, StoredDocument, check_prefix, document_path, in_memory
+from evelab.backends import InMemory, StoredDocument, check_prefix, default_backend, document_path, in_memory
 from evelab.chapter.callers import LI_SI, ZHANG_SAN
 from evelab.chapter.claims import Evidence, claim
 from evelab.chapter.policies import TENANT_PRINCIPAL
 from evelab.chapter.values import FILE_MEMORY, ONE_SAVE, PRINTED_KEYS
 from evelab.chapter.workbench import NAMESPACE, SLOT, Workbench
-from evelab.errors import OptionError
+from evelab.errors import DefinitionError, OptionError
 from evelab.file_memory import (
     file_memory,
     format_document,
@@ -284,6 +284,24 @@ def concurrent_writers_lose_nothing(see: Evidence) -> None:
         sorted(entries.values()),
         sorted(f"{n} {i}" for n in ("left", "right") for i in range(20)),
     )
+
+
+@claim("6.11")
+def the_environment_chooses_the_backend(see: Evidence) -> None:
+    """Backend chosen by environment, four rows, two of them errors that say what to do; evelab has no Blob store."""
+    blob = {"VERCEL": "1", "BLOB_READ_WRITE_TOKEN": "token"}
+    for what, environ, words in (
+        ("Vercel with credentials: private Blob", blob, "private Vercel Blob"),
+        ("Vercel without them: an error", {"VERCEL": "1"}, "/add memory/file"),
+        ("Vercel beats eve dev", {"VERCEL": "1", "EVE_DEV": "1"}, "/add memory/file"),
+        ("anywhere else: an error", {}, "explicit backend"),
+    ):
+        error = see.raises(what, DefinitionError, lambda environ=environ: default_backend(environ))  # type: ignore[misc]
+        see.true(f"{what}, and the sentence says what to do", words in str(error))
+        see.true(f"{what}, and what to pass", "file_memory(backend=...)" in str(error))
+    first, second = default_backend({"EVE_DEV": "1"}), default_backend({"EVE_DEV": "1"})
+    see.true("eve dev: one store in the process", first is second and isinstance(first, InMemory))
+    see.raises("EVE_DEV must be exactly 1", DefinitionError, lambda: default_backend({"EVE_DEV": "true"}))
 
 
 @claim("6.12")
