@@ -21,6 +21,7 @@ from evelab.chapter.policies import (
 )
 from evelab.chapter.values import PRINTED_KEYS
 from evelab.chapter.workbench import Workbench
+from evelab.file_memory import Document
 from evelab.lab import figures, frames, html, views
 from evelab.lab.colours import BORDERS, COLOURS, PALETTE, KeyColours, contrast, short
 from tests.strategies import units
@@ -217,6 +218,16 @@ def test_the_figure_is_the_same_each_time_and_says_what_it_shows() -> None:
     assert first["image/svg+xml"].count(">LEAK</text>") == 4
     assert "globex u_42: own: globex u_42; LEAK: acme u_42, acme u_99" in first["text/plain"]
     assert re.search(r"<text[^>]*>acme u_42</text>", first["image/svg+xml"])
+
+
+def test_the_gauge_measures_what_the_limits_measure() -> None:
+    document = Document(4, {0: "家" * 10, 4: "a" * 20})
+    drawn = figures.gauge(document, slot="p", max_characters=300)._repr_mimebundle_()
+    assert drawn["text/plain"] == (
+        "recalled text, characters: 225 of 300\nlongest entry, bytes: 30 of 2,048\ndocument, bytes: 107 of 65,536"
+    )
+    assert "225 of 300" in drawn["image/svg+xml"]
+    assert figures.gauge(Document(-1, {})).text.split("\n")[1] == "longest entry, bytes: 0 of 2,048"
 
 
 def test_labels_of_the_example_callers_can_be_drawn_without_a_chinese_font() -> None:

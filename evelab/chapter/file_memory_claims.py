@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import count
 from threading import Barrier, Thread
+from typing import TYPE_CHECKING
 
 from evelab.agent import Agent
 from evelab.backends import InMemory, StoredDocument, check_prefix, default_backend, document_path, in_memory
@@ -26,6 +27,9 @@ from evelab.model import Reply, ScriptedModel, call
 from evelab.provider import MemoryProvider, ToolsContext, define_memory, define_memory_provider
 from evelab.session import Session, Turn
 from evelab.text import utf8_length, utf16_length
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 SAVE, REMOVE = f"{SLOT}__save_memory", f"{SLOT}__remove_memory"
 KEY = memory_key(NAMESPACE, "acme")
@@ -228,7 +232,7 @@ def a_known_text_changes_nothing(see: Evidence) -> None:
     see.equal("even where no limit would allow it", _outcomes(_save(backend, "a", max_characters=1)), [None])
 
 
-class _Contested(InMemory):
+class Contested(InMemory):
     """A backend in which somebody else writes first, a set number of times."""
 
     def __init__(self, times: int) -> None:
@@ -237,6 +241,7 @@ class _Contested(InMemory):
         self.rivals = count()
 
     def write(self, key: str, content: str, *, expected_version: str | None) -> StoredDocument:
+        """Write, after the rival has."""
         if self.times:
             self.times -= 1
             current = self.read(key)
@@ -256,11 +261,11 @@ EMPTY = "<!-- eve-memory-file-v1 lastAllocatedIndex=-1 -->\n"
 @claim("6.10")
 def concurrent_writers_lose_nothing(see: Evidence) -> None:
     """Concurrent writers to one document: optimistic version, retry on conflict, nothing lost."""
-    contested = _Contested(8)
+    contested = Contested(8)
     see.equal("a save that meets eight rivals", _outcomes(_save(contested, "mine")), [None])
     texts = [*(f"rival {number}" for number in range(8)), "mine"]
     see.equal("entries afterwards", _entries(contested), dict(enumerate(texts)))
-    result = _save(_Contested(9), "mine")[0]
+    result = _save(Contested(9), "mine")[0]
     see.true("a ninth rival makes it give up, with an error", "MemoryDocumentConflictError" in str(result.value))
 
     backend = in_memory()
@@ -284,6 +289,23 @@ def concurrent_writers_lose_nothing(see: Evidence) -> None:
         sorted(entries.values()),
         sorted(f"{n} {i}" for n in ("left", "right") for i in range(20)),
     )
+
+
+ENVIRONMENTS: Mapping[str, Mapping[str, str]] = {
+    "Vercel, with Blob credentials": {"VERCEL": "1", "BLOB_READ_WRITE_TOKEN": "token"},
+    "Vercel, without": {"VERCEL": "1"},
+    "eve dev": {"EVE_DEV": "1"},
+    "anywhere else": {},
+}
+"""Where file memory may run without a backend of its own, by name."""
+
+
+def backend_in(environ: Mapping[str, str]) -> str:
+    """The backend that an environment chooses, or the sentence that refuses it."""
+    try:
+        return type(default_backend(environ)).__name__
+    except DefinitionError as error:
+        return str(error)
 
 
 @claim("6.11")

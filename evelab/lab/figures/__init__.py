@@ -1,6 +1,7 @@
 """Figures, each drawn from what a run has shown. The only place that imports matplotlib."""
 
 from evelab.lab.figures.drawing import Drawing
+from evelab.lab.figures.gauge import gauge
 from evelab.lab.figures.matrix import sharing
 
-__all__ = ["Drawing", "sharing"]
+__all__ = ["Drawing", "gauge", "sharing"]
