@@ -12,7 +12,7 @@ from evelab import by_principal
 from evelab.chapter.callers import CALLERS
 from evelab.chapter.values import PRINTED_KEYS
 from evelab.lab.caller_model import VIEWS, CallerModel
-from evelab.lab.panels import CallerPanel, Prediction
+from evelab.lab.panels import ApprovalPanel, CallerPanel, Prediction
 
 KEYS = {(row.policy, row.caller, row.namespace): row.key for row in PRINTED_KEYS}
 A = KEYS["fixed string", "acme u_42", "acme-support-v1"]
@@ -244,6 +244,25 @@ def test_a_prediction_is_told_only_when_it_has_happened() -> None:
     assert told["text/plain"] == "Right.\nWhat happened: this.\nBecause."
     with pytest.raises(ValueError, match="not one of the options"):
         predicted.reveal("other", "")
+
+
+def test_a_deletion_waits_until_a_person_decides() -> None:
+    panel = ApprovalPanel()
+    assert "The turn is held: profile__forget" in panel.shown.value
+    assert list(panel.model.notes) == ["n1", "n2"]
+    assert "n1" in panel._repr_mimebundle_()["text/plain"]
+    panel.approve.click()
+    assert list(panel.model.notes) == ["n2"]
+    assert "The call was approved." in panel.shown.value
+    assert panel.approve.disabled
+    panel.model.decide(approve=False)
+    assert panel.model.decision == "approved"
+    panel.again.click()
+    assert list(panel.model.notes) == ["n1", "n2"]
+    assert not panel.approve.disabled
+    panel.refuse.click()
+    assert list(panel.model.notes) == ["n1", "n2"]
+    assert "The call was refused." in panel.shown.value
 
 
 def test_the_panel_warns_about_nothing() -> None:

@@ -56,7 +56,7 @@ def notes_with_approval(notes: dict[str, str]) -> MemoryProvider:
     return define_memory_provider(recall={"turn.started": recall}, tools=tools)
 
 
-def _asked_to_forget(notes: dict[str, str]) -> Session:
+def asked_to_forget(notes: dict[str, str]) -> Session:
     """A session in which the model has asked to delete a note, and waits."""
     memory = define_memory(provider=notes_with_approval(notes), scope="acme", namespace=NAMESPACE)
     model = ScriptedModel([call(f"{SLOT}__forget", id="n1"), "done"])
@@ -69,7 +69,7 @@ def _asked_to_forget(notes: dict[str, str]) -> Session:
 def a_deletion_waits_for_a_person(see: Evidence) -> None:
     """A provider's tool with approval: nothing is deleted until a person approves."""
     notes = {"n1": "值班表每周三更新"}
-    session = _asked_to_forget(notes)
+    session = asked_to_forget(notes)
     see.equal("the turn", session.turns[-1].status, "held")
     see.equal("calls that wait", [waiting.name for waiting in session.turns[-1].held], [f"{SLOT}__forget"])
     see.equal("notes while it waits", list(notes), ["n1"])
@@ -77,7 +77,7 @@ def a_deletion_waits_for_a_person(see: Evidence) -> None:
     see.equal("notes once it is approved", list(notes), [])
     see.equal("the reply then", turn.reply, "done")
     notes = {"n1": "值班表每周三更新"}
-    turn = _asked_to_forget(notes).refuse(reason="keep it")
+    turn = asked_to_forget(notes).refuse(reason="keep it")
     see.equal("notes when it is refused", list(notes), ["n1"])
     see.equal("the reply then", turn.reply, "done")
 

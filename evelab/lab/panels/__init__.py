@@ -1,7 +1,8 @@
 """Widgets: thin, and made of the models beside them. The only place that imports ipywidgets."""
 
+from evelab.lab.panels.approval import ApprovalPanel
 from evelab.lab.panels.caller import CallerPanel
 from evelab.lab.panels.live import LiveHTML
 from evelab.lab.panels.predict import Prediction
 
-__all__ = ["CallerPanel", "LiveHTML", "Prediction"]
+__all__ = ["ApprovalPanel", "CallerPanel", "LiveHTML", "Prediction"]
