@@ -1,4 +1,8 @@
-"""Two threads on one scope: nothing that was saved is lost."""
+"""Two threads on one scope: nothing that was saved is lost.
+
+A save gives up after nine tries, as in eve, and says so; on a busy machine two threads can meet that. Its caller
+tries again then.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +12,7 @@ from evelab import Agent, RuleModel, Session, define_memory, file_memory, in_mem
 from evelab.file_memory import parse_document
 
 SAVES = 200
+GAVE_UP = "MemoryDocumentConflictError"
 
 
 def test_two_sessions_save_into_one_document_and_nothing_is_lost() -> None:
@@ -21,8 +26,10 @@ def test_two_sessions_save_into_one_document_and_nothing_is_lost() -> None:
         session = Session(agent, environ={})
         gate.wait()
         for number in range(SAVES):
-            turn = session.send(f"remember {name} {number}")
-            problems.extend(result.value for result in turn.results if result.type == "error-text")
+            while (result := session.send(f"remember {name} {number}").results[0]).type == "error-text":
+                if GAVE_UP not in str(result.value):
+                    problems.append(result.value)
+                    return
 
     threads = [threading.Thread(target=work, args=(name,)) for name in ("a", "b")]
     for thread in threads:
