@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Any
 
+import nbformat
 import pytest
 
 from evelab import (
@@ -21,7 +22,10 @@ from evelab import (
 )
 from evelab.chapter.exercises import EXERCISES, Exercise, Report
 from evelab.chapter.policies import principal_id_only, tenant_only, tenant_or_public, tenant_principal
+from evelab.lab.panels import ExercisePanel
 from evelab.session import running_session
+from tests.make_exercises import EXERCISES as NOTEBOOK
+from tests.make_exercises import SOLUTIONS, exercise_cells, exercise_source
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -386,3 +390,48 @@ def test_an_answer_is_checked_by_what_it_does_and_not_by_its_names() -> None:
 
 def test_the_chapters_five_exercises_are_there() -> None:
     assert list(EXERCISES) == ["12.1", "12.2", "12.3", "12.4", "12.5"]
+
+
+def test_the_exercise_notebook_is_made_from_the_solutions() -> None:
+    notebook = nbformat.read(NOTEBOOK, 4)
+    made = list(exercise_cells(nbformat.read(SOLUTIONS, 4)))
+    assert [(cell.cell_type, cell.source) for cell in notebook.cells] == made, "run python -m tests.make_exercises"
+    assert sum("# your code" in source for _, source in made) == 9
+
+
+def test_an_answer_is_taken_out_and_its_stub_stands_there() -> None:
+    source = "def f():\n    # your code: return None\n    x = 1\n\n    return x\n    # end\n\n\nf()"
+    assert exercise_source(source) == "def f():\n    # your code\n    return None\n\n\nf()"
+
+
+def outputs(path: Any) -> list[str]:
+    """The text of each check that a notebook stores."""
+    cells = nbformat.read(path, 4).cells
+    return ["".join(cell.outputs[0].data["text/plain"]) for cell in cells if "ExercisePanel" in cell.source]
+
+
+def test_the_solutions_pass_and_the_stubs_do_not() -> None:
+    assert ["Done: all" in text for text in outputs(SOLUTIONS)] == [True] * 5
+    assert ["not yet" in text for text in outputs(NOTEBOOK)] == [True] * 5
+
+
+def test_the_panel_checks_again_at_a_press() -> None:
+    scope: list[Any] = ["acme"]
+    panel = ExercisePanel("12.3", lambda store: slot(scope[0])(store))
+    assert "Done: all 4" in panel.shown.value
+    scope[0] = by_principal
+    panel.button.click()
+    assert "1 of 4 requirements are met" not in panel.shown.value
+    assert "A fixed string asks nobody" in panel.shown.value
+    assert "not yet" in panel._repr_mimebundle_()["text/plain"]
+
+
+def test_what_an_answer_prints_or_raises_shows_as_text() -> None:
+    def hostile(store: InMemory) -> Agent:
+        print("<img src=x onerror=alert(1)>")
+        raise ValueError("<script>alert(1)</script>")
+
+    shown = ExercisePanel("12.3", hostile).shown.value
+    assert "<img" not in shown
+    assert "<script" not in shown
+    assert "&lt;script&gt;" in shown

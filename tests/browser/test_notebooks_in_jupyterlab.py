@@ -13,7 +13,8 @@ from tests.browser.jupyter import Lab, open_notebook, run_all
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
-NOTEBOOKS = sorted(path.stem for path in (Path(__file__).parents[2] / "notebooks").glob("*.ipynb"))
+FOLDER = Path(__file__).parents[2] / "notebooks"
+NOTEBOOKS = sorted(path.relative_to(FOLDER).with_suffix("").as_posix() for path in FOLDER.rglob("*.ipynb"))
 FAILED = '.jp-OutputArea-output[data-mime-type="application/vnd.jupyter.error"]'
 WARNED = '.jp-OutputArea-output[data-mime-type="application/vnd.jupyter.stderr"]'
 
@@ -26,7 +27,7 @@ def test_a_notebook_runs_from_top_to_bottom(page: Page, lab: Lab, artefacts: Pat
     assert page.locator(WARNED).count() == 0
     for width in WIDTHS:
         page.set_viewport_size({"width": width, "height": 3000})
-        page.locator(".jp-NotebookPanel").screenshot(path=artefacts / f"{name}-light-{width}.png")
+        page.locator(".jp-NotebookPanel").screenshot(path=artefacts / f"{name.replace('/', '-')}-light-{width}.png")
 
 
 @pytest.mark.parametrize("name", ["00_start_here"])

@@ -42,7 +42,7 @@ class ExercisePanel(widgets.VBox):  # type: ignore[misc]
     def _lines(self) -> list[str]:
         """What stands above the table."""
         first = f"{self.exercise.id} {self.exercise.title}. {self.report.summary}"
-        printed = self.report.printed.split("\n")[:-1] or self.report.printed.split()
+        printed = self.report.printed.splitlines()
         if not printed:
             return [first]
         return [first, f"Your code printed {len(printed):,} lines. The first one: {quoted(printed[0])}"]
