@@ -183,9 +183,9 @@ def test_a_right_answer_passes(id: str, make: Callable[[], object]) -> None:  # 
 
 STUBS: list[tuple[str, object, int]] = [
     ("12.1", Agent, 5),
-    ("12.2", lambda store: Agent(), 3),
+    ("12.2", lambda store: Agent(), 6),
     ("12.3", lambda store: Agent(), 4),
-    ("12.4", lambda store: Agent(), 1),
+    ("12.4", lambda store: Agent(), 5),
     (
         "12.5",
         define_memory_provider(
@@ -193,7 +193,7 @@ STUBS: list[tuple[str, object, int]] = [
             capture={"turn.completed": lambda ctx: None},
             tools=lambda ctx: None,
         ),
-        7,
+        8,
     ),
 ]
 
@@ -386,6 +386,11 @@ def test_an_answer_is_checked_by_what_it_does_and_not_by_its_names() -> None:
         "c": define_tool(description="?", execute=lambda: None),
     }
     assert check("12.1", lambda: Agent(tools=tools)).passed
+
+
+def test_what_rests_on_a_missing_basis_is_not_looked_at() -> None:
+    report = check("12.2", lambda store: Agent())
+    assert {finding.seen.what for finding in report.findings[1:]} == {"not looked at yet"}
 
 
 def test_the_chapters_five_exercises_are_there() -> None:

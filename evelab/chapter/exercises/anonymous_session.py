@@ -5,7 +5,7 @@ from __future__ import annotations
 from evelab.backends import in_memory
 from evelab.chapter.callers import ANONYMOUS, GLOBEX, LI_SI, NO_TENANT, NOBODY, PARTNER, RUNTIME, ZHANG_SAN
 from evelab.chapter.exercises.answers import agent_of, recalls, told
-from evelab.chapter.exercises.requirement import Exercise, Requirement, Seen
+from evelab.chapter.exercises.requirement import Exercise, Requirement, Seen, quoted
 from evelab.errors import SessionFailedError
 
 FACT = "I watch payment-api"
@@ -16,7 +16,10 @@ OFF = (ANONYMOUS, RUNTIME, NO_TENANT, NOBODY)
 def _signed_in(answer: object) -> Seen:
     store = in_memory()
     agent = agent_of(answer, store)
-    tools = list(told(agent, ZHANG_SAN, "?").tools)
+    try:
+        tools = list(told(agent, ZHANG_SAN, "?").tools)
+    except SessionFailedError as failed:
+        return _ended("session of a signed-in user", failed)
     if not tools:
         hint = "A user of a tenant keeps the tools. Only the scope decides: no disable_tool(), no None for everyone."
         return Seen(False, "a signed-in user is offered no tool", hint)
@@ -26,17 +29,21 @@ def _signed_in(answer: object) -> Seen:
     return Seen(False, "what a signed-in user saves is not recalled", "Use file_memory(backend=store), with the store.")
 
 
+def _ended(which: str, failed: SessionFailedError) -> Seen:
+    cause = failed.__cause__
+    return Seen(
+        False,
+        f"the {which} ended: {type(cause).__name__}: {quoted(str(cause))}",
+        "An error ends the session, and a blank scope is an error. To turn the slot off, return None.",
+    )
+
+
 def _no_tools(answer: object) -> Seen:
     agent = agent_of(answer, in_memory())
     try:
         tools = list(told(agent, ANONYMOUS, "?").tools)
     except SessionFailedError as failed:
-        cause = failed.__cause__
-        return Seen(
-            False,
-            f"the anonymous session ended: {type(cause).__name__}: {cause}",
-            "An error ends the session, and a blank scope is an error. To turn the slot off, return None.",
-        )
+        return _ended("anonymous session", failed)
     if not tools:
         return Seen(True, "the anonymous session is offered none of them")
     shared = {caller.label for caller in OFF if set(told(agent, caller, "?").locks)}
@@ -88,7 +95,7 @@ EXERCISE = Exercise(
     "12.4",
     "No memory for those who are not known",
     (
-        Requirement("A user of a tenant has the memory tools.", "8.5 B", _signed_in),
+        Requirement("A user of a tenant has the memory tools.", "8.5 B", _signed_in, is_basis=True),
         Requirement("An anonymous session has none.", "8.5 D", _no_tools),
         Requirement("Nothing is stored for it.", "8.5 D", _nothing_stored),
         Requirement("The slot is off for everyone without a tenant.", "8.5 D", _others_off),

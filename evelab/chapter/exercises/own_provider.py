@@ -238,7 +238,7 @@ EXERCISE = Exercise(
     "12.5",
     "A provider of your own",
     (
-        Requirement("What is said in one session is recalled in the next.", "8.7", _captured),
+        Requirement("What is said in one session is recalled in the next.", "8.7", _captured, is_basis=True),
         Requirement("Nobody else recalls it.", "8.7", _apart),
         Requirement("Many notes of others do not push it out.", "8.7", _not_crowded_out),
         Requirement("A turn that is run again is written once.", "8.7", _once),

@@ -30,7 +30,8 @@ def _is_saved(answer: object) -> Seen:
     return Seen(
         False,
         "the store holds nothing of it",
-        "Give the agent a slot: define_memory(provider=file_memory(backend=store), scope=...), with the store given.",
+        "Give the agent a slot: define_memory(provider=file_memory(backend=store), scope=...), with the store given. "
+        "(A state would not do: a state ends with its session.)",
     )
 
 
@@ -41,7 +42,7 @@ def _is_recalled(answer: object) -> Seen:
     return Seen(
         False,
         "a new session of the same caller recalls nothing of it",
-        "The scope must not change from session to session, and a state ends with its session: use a memory slot.",
+        "The scope must not change from session to session: ask who the caller is, nothing else.",
     )
 
 
@@ -95,8 +96,8 @@ EXERCISE = Exercise(
     "12.2",
     "A profile that outlives the session",
     (
-        Requirement('"remember I watch payment-api" is saved in the store.', "8.6", _is_saved),
-        Requirement("A new session of the same caller recalls it.", "8.5 C", _is_recalled),
+        Requirement('"remember I watch payment-api" is saved in the store.', "8.6", _is_saved, is_basis=True),
+        Requirement("A new session of the same caller recalls it.", "8.5 C", _is_recalled, is_basis=True),
         Requirement("A colleague does not.", "8.5 C", _colleague),
         Requirement("The same id in another authentication system does not.", "8.5 C", _other_system),
         Requirement("Everyone who is signed in has a profile.", "8.5 C", _everyone_known),

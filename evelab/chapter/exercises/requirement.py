@@ -39,6 +39,9 @@ class Seen:
     hint: str = ""
 
 
+NOT_YET = Seen(False, "not looked at yet", "First make the lines above pass.")
+
+
 @dataclass(frozen=True, slots=True)
 class Requirement:
     """One thing that an answer must do.
@@ -47,11 +50,13 @@ class Requirement:
         text: the requirement, in one sentence.
         section: the section of the chapter that helps.
         look: makes the answer work, and tells what was seen.
+        is_basis: whether the requirements after it mean nothing while it is not met.
     """
 
     text: str
     section: str
     look: Callable[[Any], Seen]
+    is_basis: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +114,8 @@ class Exercise:
     def check(self, answer: object) -> Report:
         """Check an answer. Whatever it does, raises or prints ends up in the report.
 
-        Once the time is over, the requirements that are left are not looked at.
+        Once the time is over, or while a requirement that others rest on is not met, the requirements that
+        are left are not looked at.
 
         Args:
             answer: what the learner has made.
@@ -120,7 +126,8 @@ class Exercise:
             try:
                 with time_limit(LIMIT_SECONDS):
                     for requirement in self.requirements:
-                        findings.append(Finding(requirement, _look(requirement, answer)))
+                        resting = any(found.requirement.is_basis and not found.seen.ok for found in findings)
+                        findings.append(Finding(requirement, NOT_YET if resting else _look(requirement, answer)))
             except OutOfTimeError:
                 left = self.requirements[len(findings) :]
                 findings += [Finding(requirement, _too_late(place)) for place, requirement in enumerate(left)]

@@ -29,7 +29,10 @@ def _colleague_recalls(answer: object) -> Seen:
     agent = _saved(answer)
     if recalls(agent, LI_SI, FACT):
         return Seen(True, "李四 recalls what 张三 has saved")
-    if not recalls(agent, ZHANG_SAN, FACT):
+    turn = told(agent, ZHANG_SAN, "?")
+    if turn.locks and not turn.tools:
+        hint = "Nobody can save: leave the slot its tools. Who shares a memory can also write to it and remove from it."
+    elif not recalls(agent, ZHANG_SAN, FACT):
         hint = "Not even 张三 recalls it: give the agent a slot with file_memory(backend=store), with the store given."
     else:
         hint = "Each has a memory of their own: the scope asks who the caller is. A fixed string asks nobody."
@@ -77,7 +80,7 @@ EXERCISE = Exercise(
     "12.3",
     'The scope "acme", and its danger',
     (
-        Requirement("What 张三 saves, 李四 recalls.", "8.5 A", _colleague_recalls),
+        Requirement("What 张三 saves, 李四 recalls.", "8.5 A", _colleague_recalls, is_basis=True),
         Requirement("李四 can remove it.", "8.5 A", _colleague_removes),
         Requirement("So can everyone else: another company, and a caller who is not signed in.", "8.5 A", _everyone),
         Requirement('The scope is the string "acme".', "8.5 A", _one_string),
