@@ -262,7 +262,10 @@ class Session:
         return self._steps.saved
 
     def restore(self, saved: Checkpoint) -> None:
-        """Continue from a checkpoint, also of another process: state that nothing here defines is dropped."""
+        """Continue from a checkpoint, also of another process: state that nothing here defines is dropped.
+
+        A turn that waits for a person waits on. A turn that was interrupted goes on with ``resume``.
+        """
         values, _ = load_state(saved.state)
         self._steps.saved = replace(saved, state=values)
         self.failure = None
@@ -270,6 +273,27 @@ class Session:
             turn = Turn(f"turn_{saved.sequence}", saved.caller, "", "held", held=saved.held.waiting)
             self.turns.append(turn)
             self._steps.reopen(turn)
+
+    def resume(self) -> Turn:
+        """Go on with the turn that the checkpoint is in the middle of.
+
+        Its completed steps do not run again. The one that was interrupted begins from what the checkpoint
+        holds: nothing of its first attempt is left. A turn without a completed step has left no trace; send
+        its input again.
+
+        Raises:
+            NotHeldError: the checkpoint stands between two turns, or a person must decide first.
+            SessionFailedError: a step failed four times.
+        """
+        self._check_alive()
+        saved = self._steps.saved
+        if saved.step_index == 0 or saved.held is not None:
+            raise NotHeldError("No turn of this session was interrupted.", session_id=self.id)
+        turn = Turn(f"turn_{saved.sequence}", saved.caller, "")
+        self.turns.append(turn)
+        del self.turns[:-TURNS_KEPT]
+        self._steps.reopen(turn)
+        return self._run(turn, lambda: self._steps.next_step(turn))
 
     def run_with_state(self, work: Callable[[], Any]) -> Any:
         """Run a function as if in this session: its state can be read and written.

@@ -123,7 +123,8 @@ class Steps:
         self._ask(turn, messages, started=True)
 
     def reopen(self, turn: Turn) -> None:
-        """Make the tools of a turn that waits again, in a session that was restored."""
+        """Make the tools of a turn that goes on again, in a session that was restored."""
+        self._model_calls = max(self._model_calls, calls_made(self.saved.history))
         first = first_turn(self.saved.locks or {}) or TurnInfo(turn.id, (), self.saved.sequence)
         self._offer_tools(turn, first)
 
@@ -317,3 +318,11 @@ class Steps:
     def _check_cancelled(self) -> None:
         if self.signal.aborted:
             raise TurnCancelledError("The turn was cancelled.")
+
+
+def calls_made(history: Sequence[Message]) -> int:
+    """The number of the last model call that has asked for tools, from the calls' ids: they must not come twice."""
+    numbers = [
+        int(part.id.split("_")[1]) for message in history for part in message.content if isinstance(part, ToolCall)
+    ]
+    return max(numbers, default=0)

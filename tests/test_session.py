@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import pickle
 from typing import Any
 
 import pytest
 
 from evelab import Agent, Reply, ScriptedModel, Session, agent_tool, define_hook, define_state, define_tool
 from evelab.errors import HeldTurnError, NotHeldError, SessionFailedError
+from evelab.message import ToolCall
 from evelab.model import Call, call
 from tests.providers import Script, agent, keyed, person, slot, texts
 
@@ -507,3 +509,41 @@ def test_a_subagent_has_fresh_state_and_the_same_memory() -> None:
     assert len(keys) == 1
     assert recall.calls[1].session.parent == "S"
     assert recall.calls[1].session.id != "S"
+
+
+def test_an_interrupted_turn_goes_on_in_another_session_object() -> None:
+    class Killed(BaseException):
+        """The process ends here."""
+
+    ran: list[str] = []
+    dies = [True]
+
+    def first() -> str:
+        ran.append("first")
+        return "done"
+
+    def second() -> str:
+        ran.append("second")
+        if dies:
+            raise Killed
+        return "done"
+
+    tools = {name: define_tool(description=name, execute=run) for name, run in (("first", first), ("second", second))}
+
+    def session(*replies: Reply | str) -> Session:
+        return Session(Agent(model=ScriptedModel(replies), tools=tools), person("u_1"), id="s")
+
+    before = session(call("first"), call("second"))
+    with pytest.raises(Killed):
+        before.send("go")
+    saved = pickle.loads(pickle.dumps(before.checkpoint()))
+    dies.clear()
+    after = session(call("second"), "all done")
+    after.restore(saved)
+    turn = after.resume()
+    assert (turn.status, turn.reply, turn.id) == ("completed", "all done", "turn_0")
+    assert ran == ["first", "second", "second"]
+    calls = [part.id for message in after.history for part in message.content if isinstance(part, ToolCall)]
+    assert calls == ["call_1_0", "call_2_0"]
+    with pytest.raises(NotHeldError, match="No turn of this session was interrupted"):
+        after.resume()
