@@ -12,7 +12,7 @@ from evelab import by_principal
 from evelab.chapter.callers import CALLERS
 from evelab.chapter.values import PRINTED_KEYS
 from evelab.lab.caller_model import VIEWS, CallerModel
-from evelab.lab.panels import ApprovalPanel, CallerPanel, Prediction
+from evelab.lab.panels import ApprovalPanel, CallerPanel, ChoicePanel, Prediction
 
 KEYS = {(row.policy, row.caller, row.namespace): row.key for row in PRINTED_KEYS}
 A = KEYS["fixed string", "acme u_42", "acme-support-v1"]
@@ -269,3 +269,20 @@ def test_the_panel_warns_about_nothing() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         CallerPanel()
+
+
+def test_the_four_questions_are_asked_in_order_and_the_first_that_settles_decides() -> None:
+    panel = ChoicePanel()
+    assert [question.disabled for question in panel.questions] == [False, True, True, True]
+    panel.questions[0].value = True
+    panel.questions[1].value = True
+    assert [question.disabled for question in panel.questions] == [False, False, False, True]
+    panel.questions[2].value = False
+    panel.questions[3].value = True
+    assert "Use: connection." in panel.shown.value
+    panel.questions[1].value = False
+    assert "Use: define_state." in panel.shown.value
+    assert [question.disabled for question in panel.questions] == [False, False, True, True]
+    panel.again.click()
+    assert "Question 1 is open" in panel.shown.value
+    assert "Question 1 is open" in panel._repr_mimebundle_()["text/plain"]

@@ -1,9 +1,12 @@
 """The chapter as data and checks: example callers, scope policies, and one check a claim."""
 
 from evelab.chapter import (  # each registers its checks
+    choice_claims,
+    durability_claims,
     file_memory_claims,
     opsbot_claims,
     scope_claims,
+    state_claims,
     trust_claims,
     visibility_claims,
 )
@@ -15,10 +18,13 @@ __all__ = [
     "Evidence",
     "Observation",
     "Result",
+    "choice_claims",
+    "durability_claims",
     "file_memory_claims",
     "opsbot_claims",
     "run",
     "scope_claims",
+    "state_claims",
     "trust_claims",
     "visibility_claims",
 ]
