@@ -6,8 +6,10 @@ from evelab.chapter import (  # each registers its checks
     file_memory_claims,
     opsbot_claims,
     scope_claims,
+    slot_claims,
     state_claims,
     trust_claims,
+    turn_claims,
     visibility_claims,
 )
 from evelab.chapter.claims import CLAIMS, Claim, Evidence, Observation, Result, run
@@ -24,7 +26,9 @@ __all__ = [
     "opsbot_claims",
     "run",
     "scope_claims",
+    "slot_claims",
     "state_claims",
     "trust_claims",
+    "turn_claims",
     "visibility_claims",
 ]
