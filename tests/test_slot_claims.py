@@ -92,16 +92,10 @@ def test_a_literal_tuple_that_is_let_through_is_noticed(monkeypatch: pytest.Monk
 
 
 def test_a_key_in_the_prompt_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    named = toolbox.slot_tools
-
     def tells(tools: Any, *, slot: str, description: str | None) -> Any:
-        from evelab.chapter.policies import tenant_principal
-
         key = create_lock("acme-support-v1", ("acme", "u_42"), slot=slot).scope.key
-        assert tenant_principal is not None
-        return {
-            name: replace(tool, description=key) for name, tool in named(tools, slot=slot, description=None).items()
-        }
+        named = slot_tools(tools, slot=slot, description=None)
+        return {name: replace(tool, description=key) for name, tool in named.items()}
 
     monkeypatch.setattr(toolbox, "slot_tools", tells)
     assert fails("3.6")

@@ -4,7 +4,8 @@ from evelab.lab.panels.approval import ApprovalPanel
 from evelab.lab.panels.caller import CallerPanel
 from evelab.lab.panels.choice import ChoicePanel
 from evelab.lab.panels.exercise import ExercisePanel
+from evelab.lab.panels.key import KeyPanel
 from evelab.lab.panels.live import LiveHTML
 from evelab.lab.panels.predict import Prediction
 
-__all__ = ["ApprovalPanel", "CallerPanel", "ChoicePanel", "ExercisePanel", "LiveHTML", "Prediction"]
+__all__ = ["ApprovalPanel", "CallerPanel", "ChoicePanel", "ExercisePanel", "KeyPanel", "LiveHTML", "Prediction"]
