@@ -260,3 +260,15 @@ def test_the_timeline_has_a_lane_for_each_and_marks_what_failed() -> None:
         "4. recall workspace FAILS",
     ]
     assert drawn.svg.count("FAILS") == 1
+
+
+def test_the_knowledge_figure_says_who_sees_what() -> None:
+    drawn = figures.knowledge(
+        {"acme u_42": {"profile": True, "incident": False}, "nobody": {"profile": False, "incident": False}}
+    )
+    assert drawn.text.split("\n") == ["acme u_42 sees: profile", "nobody sees: nothing"]
+    assert drawn.svg.count(">sees it<") == 1
+
+
+def test_a_figure_shrinks_with_the_page() -> None:
+    assert '<svg style="max-width: 100%; height: auto" ' in figures.knowledge({"a": {"b": True}}).svg

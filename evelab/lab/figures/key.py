@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import matplotlib as mpl
 from matplotlib.figure import Figure
+from matplotlib.patches import FancyBboxPatch
 
 from evelab.chapter.key_steps import KeySteps, readable
 from evelab.lab.colours import COLOURS
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 WIDE = 46
 """Characters of a line in a box; longer bytes go on in the next line."""
 PAPER = "#f4f4f4"
+BOX_WIDTH, BOX_HEIGHT = 0.47, 0.17
 
 
 def key(steps: KeySteps) -> Drawing:
@@ -27,7 +29,7 @@ def key(steps: KeySteps) -> Drawing:
     """
     look = COLOURS.look(steps.key)
     with mpl.rc_context(STYLE):
-        figure = Figure(figsize=(9.2, 4.4), facecolor="white")
+        figure = Figure(figsize=(8.6, 4.2), facecolor="white")
         axes = figure.add_axes((0, 0, 1, 1))
         axes.set(xlim=(0, 1), ylim=(0, 1))
         axes.set_axis_off()
@@ -35,16 +37,16 @@ def key(steps: KeySteps) -> Drawing:
             (0.01, "namespace", steps.namespace_bytes, steps.namespace_key),
             (0.51, "scope", steps.scope_bytes, steps.scope_key),
         ):
+            middle = left + BOX_WIDTH / 2
             axes.text(left, 0.95, f"{name}, {len(data)} bytes", fontsize=10, color=INK, weight="bold")
-            _box(axes, left, 0.70, _lines(data), PAPER)
-            axes.text(left + 0.235, 0.635, "sha256, base64url", fontsize=9, color=INK, ha="center")
-            _box(axes, left, 0.50, [digest[:WIDE], digest[WIDE:]], PAPER)
-            _arrow(axes, left + 0.235, 0.485, 0.5, 0.385)
-        axes.text(
-            0.5, 0.30, f"both together, {len(steps.both_bytes)} bytes: sha256, base64url", fontsize=9, ha="center"
-        )
-        _box(axes, 0.265, 0.10, [steps.key[:WIDE], steps.key[WIDE:]], look.background, ink=look.text)
-        axes.text(0.5, 0.05, "memory.scope.key", fontsize=10, color=INK, weight="bold", ha="center")
+            _box(axes, left, 0.73, _lines(data), PAPER)
+            axes.text(middle, 0.66, "sha256, base64url", fontsize=9, color=INK, ha="center")
+            _box(axes, left, 0.46, [digest[:WIDE], digest[WIDE:]], PAPER)
+            _arrow(axes, middle, 0.45, 0.5, 0.34)
+        both = f"both together, {len(steps.both_bytes)} bytes: sha256, base64url"
+        axes.text(0.5, 0.30, both, fontsize=9, color=INK, ha="center")
+        _box(axes, 0.265, 0.09, [steps.key[:WIDE], steps.key[WIDE:]], look.background, ink=look.text)
+        axes.text(0.5, 0.03, "memory.scope.key", fontsize=10, color=INK, weight="bold", ha="center")
     return Drawing(
         figure,
         "\n".join(
@@ -70,10 +72,13 @@ def _lines(data: bytes) -> list[str]:
 
 
 def _box(axes: Axes, left: float, bottom: float, lines: list[str], colour: str, *, ink: str = INK) -> None:
-    axes.add_patch(mpl.patches.FancyBboxPatch((left, bottom), 0.47, 0.17 if len(lines) > 2 else 0.12,
-        boxstyle="round,pad=0.004", facecolor=colour, edgecolor=INK, linewidth=0.8))  # fmt: skip
-    axes.text(left + 0.01, bottom + (0.085 if len(lines) > 2 else 0.06), "\n".join(lines), fontsize=8,
-        family="DejaVu Sans Mono", color=ink, va="center")  # fmt: skip
+    shape = "round,pad=0.004"
+    axes.add_patch(
+        FancyBboxPatch((left, bottom), BOX_WIDTH, BOX_HEIGHT, boxstyle=shape, facecolor=colour, edgecolor=INK)
+    )
+    middle = bottom + BOX_HEIGHT / 2
+    text = "\n".join(line for line in lines if line)
+    axes.text(left + 0.01, middle, text, fontsize=8, family="DejaVu Sans Mono", color=ink, va="center")
 
 
 def _arrow(axes: Axes, x: float, y: float, to_x: float, to_y: float) -> None:

@@ -27,7 +27,7 @@ def timeline(moments: Sequence[Moment], *, failed: str | None = None) -> Drawing
     """
     lanes = list(dict.fromkeys(moment.lane for moment in moments))
     with mpl.rc_context(STYLE):
-        figure = Figure(figsize=(9.2, 0.7 + 0.55 * len(lanes)), facecolor="white")
+        figure = Figure(figsize=(8.6, 0.7 + 0.55 * len(lanes)), facecolor="white")
         axes = figure.add_axes((0.11, 0.02, 0.88, 0.96))
         for place, moment in enumerate(moments):
             lane = lanes.index(moment.lane)

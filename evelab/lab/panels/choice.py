@@ -7,7 +7,6 @@ from typing import Any
 import ipywidgets as widgets
 
 from evelab.chapter.choice import QUESTIONS
-from evelab.lab import html
 from evelab.lab.choice_model import ChoiceModel
 from evelab.lab.frames import plain
 from evelab.lab.panels.live import LiveHTML, bundle, buttons
@@ -24,16 +23,15 @@ class ChoicePanel(widgets.VBox):  # type: ignore[misc]
 
     def __init__(self, model: ChoiceModel | None = None) -> None:
         self.model = ChoiceModel() if model is None else model
-        self.questions = [buttons(f"Question {place + 1}", ANSWERS) for place in range(len(QUESTIONS))]
+        self.questions = [buttons(f"{place + 1}. {question.text}", ANSWERS) for place, question in enumerate(QUESTIONS)]
+        for question in self.questions:
+            question.style.description_width = "100%"
         self.again = widgets.Button(description="Start again", tooltip="Take every answer back")
         self.shown = LiveHTML(lambda: (self.model.markup(), self.model.status))
         for place, question in enumerate(self.questions):
             question.observe(lambda change, place=place: self._answered(place, change["new"]), "value")
         self.again.on_click(lambda _: self._start_again())
-        rows = []
-        for asked, question in zip(QUESTIONS, self.questions, strict=True):
-            rows += [widgets.HTML(html.paragraph(asked.text)), question]
-        super().__init__(children=[*rows, self.shown, self.again])
+        super().__init__(children=[*self.questions, self.shown, self.again])
         self._redraw()
 
     def _answered(self, place: int, yes: bool | None) -> None:
