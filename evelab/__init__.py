@@ -7,6 +7,7 @@ from evelab.agent import Agent
 from evelab.auth import Auth, Principal
 from evelab.backends import default_backend, document_path, in_memory
 from evelab.checkpoint import Checkpoint
+from evelab.directory import directory
 from evelab.file_memory import file_memory
 from evelab.folder import load_agent
 from evelab.hooks import define_hook
@@ -48,6 +49,7 @@ __all__ = [
     "define_memory_provider",
     "define_state",
     "define_tool",
+    "directory",
     "disable_tool",
     "document_path",
     "file_memory",
