@@ -6,7 +6,7 @@ import json
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
-from evelab import directory, in_memory
+from evelab import directory, in_memory, object_store
 from evelab.backends import Backend
 
 if TYPE_CHECKING:
@@ -36,7 +36,9 @@ class Place:
     def open(self) -> Store:
         if self.kind == "in_memory":
             return in_memory()
-        return directory(self.target)
+        if self.kind == "directory":
+            return directory(self.target)
+        return object_store(self.target, **self.options)
 
     def to_json(self) -> str:
         return json.dumps(asdict(self))
