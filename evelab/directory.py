@@ -91,7 +91,7 @@ class Directory:
         except OSError as error:
             raise _failed("The folder of memory documents could not be listed", None, error) from error
         for name in names:
-            if (self.root / name / DOCUMENT_NAME).exists():
+            if _may_exist(self.root / name / DOCUMENT_NAME):
                 yield name
 
     def _path(self, key: str) -> Path:
@@ -196,6 +196,17 @@ def _sync_folder(folder: Path) -> None:
         os.fsync(number)
     finally:
         os.close(number)
+
+
+def _may_exist(path: Path) -> bool:
+    """Whether there is a file, or something that keeps us from seeing one: reading it says what."""
+    try:
+        path.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError:
+        return True
+    return True
 
 
 def _version(data: bytes) -> str:

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 CONTENT_TYPE = "text/markdown; charset=utf-8"
 PROBE_NAME = ".evelab-conditional-writes"
 PROBE = b"evelab wrote this to see whether the store keeps conditional writes. It may be deleted.\n"
-CLIENT_OPTIONS: Mapping[str, Any] = {"timeout": "30s", "connect_timeout": "5s"}
 RETRY: Mapping[str, Any] = {"max_retries": 3, "retry_timeout": timedelta(seconds=30)}
 """A turn waits for its memory: obstore's own patience is ten retries in three minutes."""
 _NO_ETAG = '"00000000000000000000000000000000"'
@@ -189,7 +188,7 @@ def object_store(url: str, *, prefix: str = DEFAULT_PREFIX, **options: Any) -> O
     stores = _stores()
     refusals: tuple[type[Exception], ...] = (*_errors(), TypeError)
     try:
-        store = stores.from_url(url, **_with_patience(options))
+        store = stores.from_url(url, **{**options, "retry_config": {**RETRY, **(options.get("retry_config") or {})}})
     except refusals as error:
         raise _not_opened(error) from error
     if isinstance(store, stores.LocalStore):
@@ -232,14 +231,6 @@ def _conflicts() -> tuple[type[Exception], ...]:
     from obstore.exceptions import AlreadyExistsError, PreconditionError
 
     return AlreadyExistsError, PreconditionError
-
-
-def _with_patience(options: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        **options,
-        "client_options": {**CLIENT_OPTIONS, **(options.get("client_options") or {})},
-        "retry_config": {**RETRY, **(options.get("retry_config") or {})},
-    }
 
 
 def _not_opened(error: Exception) -> OptionError:
