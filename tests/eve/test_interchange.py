@@ -25,16 +25,8 @@ KEY = memory_key("acme-support-v1", ("acme", "u_42"))
 LIMIT = 900
 OPERATIONS = 500
 WORDS = (
-    "只看 payment-api",
-    "🙂",
-    "  short   answers ",
-    "0: 1: b",
-    "\u200bzero",
-    "x" * 300,
-    "a\u2028b",
-    "\ud800",
-    " ",
-    "y" * 2050,
+    *("只看 payment-api", "🙂", "  short   answers ", "0: 1: b", "\u200bzero", "a\u2028b", "\ufffd", " "),
+    *("x" * 300, "y" * 2050),
 )
 
 
