@@ -1,7 +1,8 @@
 """Where file memory keeps its documents: one contract, conditional writes only.
 
 A backend reads the document of a key with its version, and writes it only if the version is still the one
-that was read. Source: eve 0.80.1, ``public/memory/file/backend``.
+that was read. Source: eve 0.80.1, ``public/memory/file/backend``. ``in_memory`` is here; ``evelab.directory`` keeps
+documents in a folder and ``evelab.object_store`` in S3, Google's or Azure's store.
 """
 
 from __future__ import annotations

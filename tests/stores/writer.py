@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypedDict
 
 from evelab import file_memory
 from evelab.auth import Auth
@@ -48,21 +48,29 @@ def texts(name: str, count: int) -> list[str]:
     return [f"{name} {number:03}" for number in range(count)]
 
 
-def save_all(save: Callable[[str], None], wanted: list[str]) -> dict[str, object]:
-    saved, refused, gave_up = [], [], 0
+class Told(TypedDict):
+    """What became of the texts, and how many saves gave up before they came through."""
+
+    saved: list[str]
+    refused: list[str]
+    gave_up: int
+
+
+def save_all(save: Callable[[str], None], wanted: list[str]) -> Told:
+    told = Told(saved=[], refused=[], gave_up=0)
     for text in wanted:
         while True:
             try:
                 save(text)
             except MemoryDocumentConflictError:
-                gave_up += 1
+                told["gave_up"] += 1
                 continue
             except MemoryLimitError:
-                refused.append(text)
+                told["refused"].append(text)
             else:
-                saved.append(text)
+                told["saved"].append(text)
             break
-    return {"saved": saved, "refused": refused, "gave_up": gave_up}
+    return told
 
 
 def main(place: str, key: str, name: str, count: str, limit: str) -> None:
