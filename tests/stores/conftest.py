@@ -7,6 +7,7 @@ Without a network the S3 and Azure servers cannot be fetched: their tests skip t
 from __future__ import annotations
 
 import os
+import subprocess
 import uuid
 from contextlib import contextmanager
 from dataclasses import replace
@@ -34,7 +35,7 @@ KINDS = ("in_memory", "memory", *SHARED)
 def required(server: AbstractContextManager[Place]) -> Iterator[Place]:
     try:
         opened = server.__enter__()
-    except (OSError, NodeNotFoundError) as reason:
+    except (OSError, subprocess.SubprocessError, NodeNotFoundError) as reason:
         if os.environ.get("EVELAB_REQUIRE_STORES") == "1":
             raise
         pytest.skip(f"this store cannot be had here: {reason}")

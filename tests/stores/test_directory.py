@@ -128,6 +128,28 @@ def test_two_hundred_kills_lose_nothing_that_was_saved(tmp_path: Path) -> None:
     assert len(list((store.root / LOCKS).iterdir())) <= LOCK_FILES
 
 
+def test_a_reader_beside_a_writer_sees_whole_documents_only(tmp_path: Path) -> None:
+    store, over = directory(tmp_path), threading.Event()
+    contents = ["a" * 60_000, "b" * 30_000]
+    version = store.write(A, contents[0], expected_version=None).version
+    seen: set[str] = set()
+
+    def read() -> None:
+        while not over.is_set():
+            found = store.read(A)
+            seen.add("" if found is None else found.content)
+
+    readers = [threading.Thread(target=read) for _ in range(2)]
+    for reader in readers:
+        reader.start()
+    for number in range(1, 300):
+        version = store.write(A, contents[number % 2], expected_version=version).version
+    over.set()
+    for reader in readers:
+        reader.join()
+    assert seen <= set(contents)
+
+
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[tuple[Path, bool]]:
     """A disk of 64 kB and False; without the right to mount one, a folder and True."""
