@@ -60,7 +60,7 @@ def fill(store: Store, keys: Iterable[str]) -> None:
 def rate(seconds: float, work: Callable[[], float]) -> float:
     """How often a second, by the time that ``work`` says it took."""
     spent, done, deadline = 0.0, 0, time.perf_counter() + seconds
-    while time.perf_counter() < deadline:
+    while done == 0 or time.perf_counter() < deadline:
         spent += work()
         done += 1
     return done / spent

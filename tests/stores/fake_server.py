@@ -14,11 +14,15 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 OPTIONS: dict[str, Any] = {
-    "client_options": {"allow_http": True, "timeout": "1s"},
+    "client_options": {"allow_http": True},
     "retry_config": {
         "max_retries": 1,
         "backoff": {"init_backoff": timedelta(milliseconds=1), "max_backoff": timedelta(milliseconds=2)},
     },
+}
+IMPATIENT: dict[str, Any] = {
+    "client_options": {"allow_http": True, "timeout": "2s"},
+    "retry_config": {"max_retries": 0},
 }
 LAST_MODIFIED = "Thu, 01 Jan 1970 00:00:00 GMT"
 

@@ -47,13 +47,15 @@ def main(folder: str, kills: str, seed: str) -> None:
     for kill in range(0, int(kills), WRITERS):
         key = memory_key("n", str(kill // KILLS_A_DOCUMENT))
         started = [writer(folder, key, f"{kill}-{number}") for number in range(WRITERS)]
-        for child, _ in started:
+        for number, (child, reader) in enumerate(started):
+            if number == 0:  # at any moment after its first save; the others at any moment at all
+                committed.setdefault(key, []).extend(os.read(reader, 65_536).decode().splitlines())
             time.sleep(random.uniform(0, LONGEST_SECONDS))
             os.kill(child, signal.SIGKILL)
         for child, reader in started:
             os.waitpid(child, 0)
             with os.fdopen(reader) as told:
-                committed.setdefault(key, []).extend(told.read().splitlines())
+                committed[key].extend(told.read().splitlines())
     print(json.dumps(committed))
 
 

@@ -35,6 +35,7 @@ ACCOUNT_KEY = "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1
 """The account that every Azurite has. It is in Microsoft's documentation and opens nothing else."""
 CONTAINER = BUCKET = "memories"
 QUIET = ["--no-audit", "--no-fund", "--no-update-notifier", "--loglevel=error"]
+PATIENCE = ["--fetch-retries=1", "--fetch-retry-mintimeout=1000", "--fetch-timeout=60000"]
 
 
 def fetched(name: str, fetch: Callable[[Path], None]) -> Path:
@@ -62,7 +63,8 @@ def run(*words: object, cwd: Path | None = None, path: Path | None = None) -> No
         check=False,
     )
     if done.returncode:
-        raise OSError(f"{words[0]} failed: {(done.stderr or done.stdout)[-500:]}")
+        said = [line for line in (done.stderr or done.stdout).splitlines() if "error" in line.lower()]
+        raise OSError(f"{Path(str(words[0])).name} failed: {said[0] if said else done.returncode}")
 
 
 def moto_python() -> Path:
@@ -81,7 +83,7 @@ def moto_python() -> Path:
 def azurite_program(node: Path, npm: tuple[str, ...]) -> Path:
     def fetch(folder: Path) -> None:
         (folder / "package.json").write_text('{"private": true}\n', encoding="utf-8")
-        words = (*npm, "install", f"azurite@{AZURITE}", "--ignore-scripts", *QUIET)
+        words = (*npm, "install", f"azurite@{AZURITE}", "--ignore-scripts", *QUIET, *PATIENCE)
         run(*words, cwd=folder, path=node.parent)
 
     return fetched(f"azurite-{AZURITE}", fetch) / "node_modules" / "azurite" / "dist" / "src" / "blob" / "main.js"

@@ -17,7 +17,7 @@ from evelab.errors import DefinitionError, MemoryDocumentConflictError, OptionEr
 from evelab.file_memory import parse_document
 from evelab.keys import memory_key
 from evelab.object_store import PROBE_NAME, ObjectStore
-from tests.stores.fake_server import LAST_MODIFIED, OPTIONS, Answer, Asked, FakeServer, fake_server, keeper
+from tests.stores.fake_server import IMPATIENT, LAST_MODIFIED, OPTIONS, Answer, Asked, FakeServer, fake_server, keeper
 from tests.stores.writer import saver
 
 if TYPE_CHECKING:
@@ -248,16 +248,26 @@ def test_a_replacement_of_what_is_gone_is_a_conflict(server: FakeServer, store: 
         (Answer(503, {}, b"<Error><Code>SlowDown</Code></Error>"), "HTTP status 503"),
         (Answer(403, {}, b"<Error><Code>RequestTimeTooSkewed</Code></Error>"), "HTTP status 403"),
         (Answer(400), "HTTP status 400"),
-        (Answer(200, silent=True), "no whole answer"),
     ],
-    ids=["500", "503", "the clock has jumped", "400", "timeout"],
+    ids=["500", "503", "the clock has jumped", "400"],
 )
 def test_a_failing_store_is_a_sentence_without_its_address(
     answer: Answer, words: str, attempt: Callable[[ObjectStore], object], server: FakeServer, store: ObjectStore
 ) -> None:
     server.say(answer)
+    assert_sentence(lambda: attempt(store), words)
+
+
+@pytest.mark.parametrize("attempt", [read, create, replace])
+def test_a_store_that_says_nothing_is_given_up(attempt: Callable[[ObjectStore], object], server: FakeServer) -> None:
+    store = proven(server, **IMPATIENT)
+    server.say(Answer(200, silent=True))
+    assert_sentence(lambda: attempt(store), "no whole answer")
+
+
+def assert_sentence(attempt: Callable[[], object], words: str) -> None:
     with pytest.raises(StoreError, match=words) as caught:
-        attempt(store)
+        attempt()
     assert "127.0.0.1" not in str(caught.value)
     assert "127.0.0.1" in str(caught.value.__cause__)
     assert (caught.value.store, caught.value.key) == ("object store", A)
