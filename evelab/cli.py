@@ -271,8 +271,9 @@ def inspect(
     """
     from evelab.backends import DEFAULT_PREFIX
     from evelab.file_memory import DEFAULT_MAX_CHARACTERS
-    from evelab.inspection import POLICIES, inspection_json, inspection_lines, open_store, owners_of, read_callers
     from evelab.inspection import inspect as findings_in
+    from evelab.inspection import inspection_json, inspection_lines, open_store
+    from evelab.owners import POLICIES, owners_of, read_callers
 
     if len({bool(callers), bool(policies), bool(namespaces)}) > 1:
         raise click.UsageError("--callers, --policy and --namespace go together.")

@@ -11,7 +11,8 @@ from evelab import directory, memory_key
 from evelab.auth import Principal
 from evelab.errors import DefinitionError, ScopeError, StoreError
 from evelab.file_memory import Document, format_document
-from evelab.inspection import POLICIES, Finding, Owner, inspect, inspection_lines, owners_of, read_callers
+from evelab.inspection import Finding, inspect, inspection_lines
+from evelab.owners import POLICIES, Owner, owners_of, read_callers
 from evelab.scope import ScopeContext
 from tests.test_cli import evelab
 
