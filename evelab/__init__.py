@@ -7,12 +7,14 @@ from evelab.agent import Agent
 from evelab.auth import Auth, Principal
 from evelab.backends import default_backend, document_path, in_memory
 from evelab.checkpoint import Checkpoint
+from evelab.directory import directory
 from evelab.file_memory import file_memory
 from evelab.folder import load_agent
 from evelab.hooks import define_hook
 from evelab.keys import create_lock, item_key, memory_key
 from evelab.message import Message
 from evelab.model import Call, Reply, RuleModel, ScriptedModel, call
+from evelab.object_store import object_store
 from evelab.provider import define_memory, define_memory_provider
 from evelab.scope import ScopeContext, by_principal, default_namespace
 from evelab.session import Session
@@ -48,6 +50,7 @@ __all__ = [
     "define_memory_provider",
     "define_state",
     "define_tool",
+    "directory",
     "disable_tool",
     "document_path",
     "file_memory",
@@ -55,5 +58,6 @@ __all__ = [
     "item_key",
     "load_agent",
     "memory_key",
+    "object_store",
 ]
 __version__ = "0.1.0"

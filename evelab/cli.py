@@ -1,4 +1,4 @@
-"""The command line: ``evelab lab``, ``evelab verify`` and ``evelab key``.
+"""The command line: ``evelab lab``, ``evelab verify``, ``evelab key`` and ``evelab inspect``.
 
 Nothing heavy is imported until a command needs it: ``evelab key`` answers at once.
 """
@@ -229,3 +229,64 @@ def key(
         click.echo(memory_key(namespace, "" if resolved is None else resolved))
     except ScopeError as error:
         raise click.UsageError(str(error)) from None
+
+
+@main.command()
+@click.argument("store", metavar="PATH_OR_URL")
+@click.option("--prefix", metavar="P", help="Where the documents are in it. By default eve/memory/file.")
+@click.option(
+    "--slot", default="profile", metavar="S", help="The slot's name, which recalled text holds. By default profile."
+)
+@click.option("--max-characters", type=click.IntRange(1), help="The slot's limit. By default 4,000.")
+@click.option("--callers", type=click.Path(dir_okay=False, path_type=Path), help="A CSV file of callers.")
+@click.option("--policy", "policies", multiple=True, metavar="NAME", help="How the slot is scoped. May be repeated.")
+@click.option("--namespace", "namespaces", multiple=True, metavar="N", help="The slot's namespace. May be repeated.")
+@click.option("--json", "as_json", is_flag=True, help="Print the findings as JSON.")
+def inspect(
+    store: str,
+    prefix: str | None,
+    slot: str,
+    max_characters: int | None,
+    callers: Path | None,
+    policies: tuple[str, ...],
+    namespaces: tuple[str, ...],
+    as_json: bool,
+) -> None:
+    """List the documents of a store of file memory, check each, and say how full it is. Nothing is changed.
+
+    The store is a folder, or an address: s3://bucket, gs://bucket, az://container (these take their
+    credentials from the environment). No text of a memory and no scope is printed.
+
+    With --callers, --policy and --namespace each document gets its owners, and those of nobody are orphans.
+    The callers' file is CSV. Its first line names the columns label, type, authenticator, id and, if needed,
+    issuer and tenant:
+
+    \b
+    label,type,authenticator,issuer,id,tenant
+    Zhang San,user,app,opsbot,u_42,acme
+
+    Policies: tenant_principal, tenant, by_principal, principal_id, tenant_or_public, fixed.
+
+    Exit status 1 when a document is broken, 2 for bad input or a store that cannot be listed.
+    """
+    from evelab.backends import DEFAULT_PREFIX
+    from evelab.file_memory import DEFAULT_MAX_CHARACTERS
+    from evelab.inspection import inspect as findings_in
+    from evelab.inspection import inspection_json, inspection_lines, open_store
+    from evelab.owners import POLICIES, owners_of, read_callers
+
+    if len({bool(callers), bool(policies), bool(namespaces)}) > 1:
+        raise click.UsageError("--callers, --policy and --namespace go together.")
+    if unknown := [name for name in policies if name not in POLICIES]:
+        raise click.UsageError(f"There is no policy {unknown[0]}; there are {', '.join(POLICIES)}.")
+    try:
+        owners = owners_of(read_callers(callers), policies, namespaces) if callers else None
+        found = list(findings_in(open_store(store, prefix=prefix or DEFAULT_PREFIX), slot=slot, owners=owners))
+    except EvelabError as error:
+        raise click.UsageError(str(error)) from None
+    limit = max_characters or DEFAULT_MAX_CHARACTERS
+    if as_json:
+        click.echo(json.dumps(inspection_json(found, max_characters=limit), ensure_ascii=True, indent=2))
+    else:
+        click.echo("\n".join(inspection_lines(found, max_characters=limit)))
+    sys.exit(1 if any(one.sizes is None for one in found) else 0)

@@ -154,6 +154,23 @@ class MemoryDocumentConflictError(EvelabError):
         self.key = key
 
 
+class StoreError(EvelabError):
+    """A store that could not read or write a document, or that cannot keep it safely.
+
+    ``__cause__`` is the store's own error, where there is one. Its text may name addresses, so it is not in the
+    sentence, which a model reads when a save fails.
+
+    Attributes:
+        store: which kind: ``"directory"`` or ``"object store"``.
+        key: the document's key, or None where the fault is not in one document.
+    """
+
+    def __init__(self, message: str, *, store: str, key: str | None = None) -> None:
+        super().__init__(message)
+        self.store = store
+        self.key = key
+
+
 class ToolInputError(EvelabError, ValueError):
     """A tool input that does not fit the tool's schema. The sentence is the one that eve's model reads.
 

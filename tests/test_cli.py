@@ -124,7 +124,8 @@ def test_an_unknown_section_names_those_that_are_checked() -> None:
 
 
 @pytest.mark.parametrize(
-    "words", [["--help"], ["lab", "--help"], ["verify", "--help"], ["key", "--help"], ["--version"]]
+    "words",
+    [["--help"], ["lab", "--help"], ["verify", "--help"], ["key", "--help"], ["inspect", "--help"], ["--version"]],
 )
 def test_help_exits_with_0(words: list[str]) -> None:
     done = evelab(*words)
