@@ -1,4 +1,4 @@
-"""The command line: ``evelab lab``, ``evelab verify`` and ``evelab key``.
+"""The command line: ``evelab lab``, ``evelab app``, ``evelab verify`` and ``evelab key``.
 
 Nothing heavy is imported until a command needs it: ``evelab key`` answers at once.
 """
@@ -64,7 +64,29 @@ def lab(folder: Path | None, no_browser: bool, port: int | None) -> None:
 
     try:
         notebooks = server.notebooks_in(folder)
-        status = server.serve(notebooks, open_browser=not no_browser, port=port)
+        words = server.lab_command(notebooks, open_browser=not no_browser, port=port)
+        status = server.serve(words, port=port)
+    except EvelabError as error:
+        raise click.ClickException(str(error)) from None
+    sys.exit(status)
+
+
+@main.command()
+@click.argument("folder", required=False, type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.option("--no-browser", is_flag=True, help="Print the address instead of opening a browser.")
+@click.option("--port", type=click.IntRange(1, 65535), help="The port. By default 8888, or the next free one.")
+def app(folder: Path | None, no_browser: bool, port: int | None) -> None:
+    """Open the notebooks as pages: panels, tables and text, and no cells.
+
+    They are evelab's own; with FOLDER, those in FOLDER. Nothing is written: a page that is opened again begins
+    anew. Needs Voila: pip install "evelab[app]".
+    """
+    from evelab.lab import server
+
+    try:
+        notebooks = server.source_notebooks()[0] if folder is None else folder
+        words = server.app_command(notebooks, open_browser=not no_browser, port=port)
+        status = server.serve(words, port=port)
     except EvelabError as error:
         raise click.ClickException(str(error)) from None
     sys.exit(status)

@@ -124,7 +124,7 @@ def test_an_unknown_section_names_those_that_are_checked() -> None:
 
 
 @pytest.mark.parametrize(
-    "words", [["--help"], ["lab", "--help"], ["verify", "--help"], ["key", "--help"], ["--version"]]
+    "words", [["--help"], ["lab", "--help"], ["app", "--help"], ["verify", "--help"], ["key", "--help"], ["--version"]]
 )
 def test_help_exits_with_0(words: list[str]) -> None:
     done = evelab(*words)
@@ -180,10 +180,29 @@ def test_an_installed_evelab_asks_for_a_folder(tmp_path: Path, monkeypatch: pyte
         server.notebooks_in(tmp_path / "copy")
 
 
+def test_the_app_is_voila_behind_a_token() -> None:
+    words = server.app_command(Path("notebooks"), open_browser=False, port=8899)
+    assert words[1:3] == ["-m", "jupyter_server"]
+    assert "--ServerApp.default_url=/voila" in words
+    assert not [word for word in words if "token" in word]
+
+
+def test_without_voila_the_app_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(server, "find_spec", lambda name: None)
+    with pytest.raises(server.LabError, match=r'^evelab app needs Voila: pip install "evelab\[app\]"\.$'):
+        server.app_command(Path("notebooks"), open_browser=False, port=None)
+
+
+def test_a_folder_that_is_not_there_is_a_clear_message(tmp_path: Path) -> None:
+    done = evelab("app", str(tmp_path / "nowhere"))
+    assert done.returncode == 2
+    assert "does not exist" in done.stderr
+
+
 def test_the_lab_asks_no_server_for_news() -> None:
-    words = server.command(Path("notebooks"), open_browser=False, port=8899)
+    words = server.lab_command(Path("notebooks"), open_browser=False, port=8899)
     assert "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate" in words
     assert "--no-browser" in words
-    assert "--port=8899" in words
+    assert "--ServerApp.port=8899" in words
     settings = json.loads((server.SETTINGS / "overrides.json").read_text())
     assert settings["@jupyterlab/apputils-extension:notification"]["fetchNews"] == "false"

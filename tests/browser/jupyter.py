@@ -1,4 +1,7 @@
-"""JupyterLab as a person meets it: started by ``evelab lab``, opened in Chromium, driven by mouse and keyboard."""
+"""JupyterLab as a person meets it: started by ``evelab lab``, opened in Chromium, driven by mouse and keyboard.
+
+The pages of ``evelab app`` too.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,7 @@ from typing import TYPE_CHECKING
 from playwright.sync_api import expect
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
     from playwright.sync_api import Locator, Page
@@ -42,16 +45,18 @@ class Lab:
         port: where it listens, on this machine only.
         token: what opens it.
         folder: the notebooks it serves, a copy.
+        prefix: where on the server it is, such as ``"/user/zhang"``; empty for all of it.
     """
 
     port: int
     token: str
     folder: Path
+    prefix: str = ""
 
     @property
     def origin(self) -> str:
-        """The address without a path."""
-        return f"http://127.0.0.1:{self.port}"
+        """The address of its first page, without the last slash."""
+        return f"http://127.0.0.1:{self.port}{self.prefix}"
 
     def url(self, notebook: str) -> str:
         """The address of one notebook, in a workspace of its own."""
@@ -66,12 +71,35 @@ def free_port() -> int:
 
 
 @contextmanager
-def running_lab(home: Path, *, theme: str = "JupyterLab Light") -> Iterator[Lab]:
-    """``evelab lab`` on a copy of the notebooks, with a home folder of its own."""
-    lab = Lab(free_port(), secrets.token_hex(16), home / "notebooks")
+def running_lab(
+    home: Path, *, theme: str = "JupyterLab Light", prefix: str = "", environ: Mapping[str, str] | None = None
+) -> Iterator[Lab]:
+    """``evelab lab`` on a copy of the notebooks, with a home folder of its own.
+
+    Args:
+        home: the folder for everything it writes.
+        theme: JupyterLab's theme.
+        prefix: where on the server it is, such as ``"/user/zhang"``.
+        environ: environment variables to set besides.
+    """
+    lab = Lab(free_port(), secrets.token_hex(16), home / "notebooks", prefix)
     settings = home / "settings" / "@jupyterlab" / "apputils-extension"
     settings.mkdir(parents=True)
     (settings / "themes.jupyterlab-settings").write_text(f'{{"theme": "{theme}"}}')
+    with _running(home, lab, ["lab", str(lab.folder)], {} if environ is None else environ):
+        yield lab
+
+
+@contextmanager
+def running_app(home: Path) -> Iterator[Lab]:
+    """``evelab app`` on its own notebooks, with a home folder of its own."""
+    lab = Lab(free_port(), secrets.token_hex(16), home)
+    with _running(home, lab, ["app"], {}):
+        yield lab
+
+
+@contextmanager
+def _running(home: Path, lab: Lab, words: Sequence[str], more: Mapping[str, str]) -> Iterator[None]:
     folders = {
         "HOME": "home",
         "JUPYTER_CONFIG_DIR": "config",
@@ -84,13 +112,13 @@ def running_lab(home: Path, *, theme: str = "JupyterLab Light") -> Iterator[Lab]
     for folder in folders.values():
         (home / folder).mkdir(exist_ok=True)
     environ = {**os.environ, **{name: str(home / folder) for name, folder in folders.items()}}
-    environ["JUPYTER_TOKEN"] = lab.token
-    words = [sys.executable, "-m", "evelab", "lab", str(lab.folder), "--no-browser", "--port", str(lab.port)]
+    environ |= {"JUPYTER_TOKEN": lab.token, **more}
+    command = [sys.executable, "-m", "evelab", *words, "--no-browser", "--port", str(lab.port)]
     log = home / "lab.log"
-    with log.open("w") as output, subprocess.Popen(words, env=environ, stdout=output, stderr=output) as server:
+    with log.open("w") as output, subprocess.Popen(command, env=environ, stdout=output, stderr=output) as server:
         try:
             wait_for(lab, server, log)
-            yield lab
+            yield
         finally:
             server.terminate()
 
