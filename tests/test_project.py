@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import subprocess
 import sys
@@ -105,6 +106,37 @@ def test_the_version_stands_in_one_place_twice_and_is_the_same() -> None:
 def test_the_public_names_exist() -> None:
     assert sorted(evelab.__all__) == evelab.__all__
     assert all(hasattr(evelab, name) for name in evelab.__all__)
+
+
+def test_a_public_name_is_imported_when_it_is_used() -> None:
+    code = (
+        "import sys, evelab\n"
+        "own = lambda: [name for name in sys.modules if name.startswith('evelab.')]\n"
+        "assert own() == [], own()\n"
+        "assert set(evelab.__all__) <= set(dir(evelab))\n"
+        "assert evelab.Principal is evelab.auth.Principal\n"
+        "assert 'evelab.session' not in own()\n"
+        "from evelab import *\n"
+        "assert Session is sys.modules['evelab.session'].Session\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    with pytest.raises(AttributeError, match="module 'evelab' has no attribute 'Sesion'"):
+        evelab.Sesion  # type: ignore[attr-defined]  # noqa: B018
+
+
+def test_the_type_checker_knows_the_public_names_by_the_same_modules() -> None:
+    tree = ast.parse((ROOT / "evelab" / "__init__.py").read_text("utf-8"))
+    found = {
+        (node.module, name.name)
+        for block in tree.body
+        if isinstance(block, ast.If)
+        for node in block.body
+        if isinstance(node, ast.ImportFrom)
+        for name in node.names
+    }
+    assert found == {(module, name) for name, module in evelab._HOMES.items()}
+    assert sorted(evelab._HOMES) == evelab.__all__
 
 
 def test_the_readme_shows_the_two_commands() -> None:
