@@ -4,7 +4,9 @@ The public names. ``evelab.lab`` shows them in notebooks, ``evelab.chapter`` che
 A name's module is imported when the name is first used: ``import evelab`` alone costs next to nothing.
 """
 
+import sys
 from importlib import import_module
+from types import ModuleType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -85,6 +87,19 @@ _NAMES = {
 }
 _HOMES = {name: module for module, names in _NAMES.items() for name in names}
 
+
+class _Package(ModuleType):
+    """Keeps the name of a public function from the module that it comes from, such as ``file_memory``.
+
+    The import system binds each imported module to its name in the package; here the public name stays.
+    """
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if not (isinstance(value, ModuleType) and name in _HOMES):
+            super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Package
 
 if not TYPE_CHECKING:  # a type checker would take it to mean that every name exists
 

@@ -125,6 +125,18 @@ def test_a_public_name_is_imported_when_it_is_used() -> None:
         evelab.Sesion  # type: ignore[attr-defined]  # noqa: B018
 
 
+@pytest.mark.parametrize("first", ["import evelab.file_memory", "from evelab import file_memory"])
+def test_a_function_is_not_covered_by_the_module_of_its_name(first: str) -> None:
+    code = (
+        f"import sys, evelab\n{first}\n"
+        "import evelab.session, evelab.chapter\n"
+        "assert evelab.file_memory is sys.modules['evelab.file_memory'].file_memory\n"
+        "assert evelab.session is sys.modules['evelab.session']\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
 def test_the_type_checker_knows_the_public_names_by_the_same_modules() -> None:
     tree = ast.parse((ROOT / "evelab" / "__init__.py").read_text("utf-8"))
     found = {
