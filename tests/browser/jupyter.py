@@ -5,6 +5,7 @@ The pages of ``evelab app`` too.
 
 from __future__ import annotations
 
+import json
 import os
 import secrets
 import socket
@@ -136,6 +137,17 @@ def wait_for(lab: Lab, server: subprocess.Popen[bytes], log: Path) -> None:
         else:
             return
     raise RuntimeError(f"JupyterLab did not start:\n{log.read_text()}")
+
+
+def stop_kernels(lab: Lab) -> None:
+    """Stop every kernel of the lab, as its *Running* list does."""
+    address = f"{lab.origin}/api/sessions"
+    headers = {"Authorization": f"token {lab.token}"}
+    with urllib.request.urlopen(urllib.request.Request(address, headers=headers), timeout=10) as answer:
+        found = json.load(answer)
+    for session in found:
+        stop = urllib.request.Request(f"{address}/{session['id']}", headers=headers, method="DELETE")
+        urllib.request.urlopen(stop, timeout=30).close()
 
 
 def open_notebook(page: Page, lab: Lab, name: str) -> None:
