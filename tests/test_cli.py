@@ -18,6 +18,7 @@ from evelab.chapter.values import PRINTED_KEYS
 from evelab.lab import server
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from subprocess import CompletedProcess
 
 
@@ -197,6 +198,22 @@ def test_a_folder_that_is_not_there_is_a_clear_message(tmp_path: Path) -> None:
     done = evelab("app", str(tmp_path / "nowhere"))
     assert done.returncode == 2
     assert "does not exist" in done.stderr
+
+
+@pytest.mark.parametrize("make", [server.lab_command, server.app_command])
+def test_a_hub_gets_its_own_program(make: Callable[..., list[str]], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("JUPYTERHUB_SERVICE_PREFIX", "/user/zhang/")
+    installed = {"voila"}
+    monkeypatch.setattr(server, "find_spec", lambda name: name if name in installed else None)
+    with pytest.raises(server.LabError, match=r"^A JupyterHub started this: pip install jupyterhub beside evelab\.$"):
+        make(Path("notebooks"))
+    installed.add("jupyterhub")
+    assert make(Path("notebooks"))[1:3] == ["-m", "jupyterhub.singleuser"]
+
+
+def test_a_prefix_is_told_to_the_server() -> None:
+    assert "--ServerApp.base_url=/x/" in server.lab_command(Path("notebooks"), base_url="/x/")
+    assert not [word for word in server.lab_command(Path("notebooks")) if "base_url" in word]
 
 
 def test_the_lab_asks_no_server_for_news() -> None:

@@ -23,6 +23,8 @@ APP_EXTENSIONS = {
     "jupyter_server_terminals": False,
     "notebook_shim": False,
 }
+LEFT_SECONDS = 600
+"""After how long the kernel of a page that was left ends, where the browser did not say so when it was left."""
 OWN_MATHJAX = {"mathjax_url": None, "mathjax_config": None}
 """Voila fetches MathJax from the internet, unless both are None: then it takes the one that it brings."""
 
@@ -92,42 +94,67 @@ def check_port(port: int) -> None:
             ) from None
 
 
-def lab_command(notebooks: Path, *, open_browser: bool, port: int | None) -> list[str]:
-    """The command line that starts JupyterLab. It asks no server for news or updates."""
+def lab_command(
+    notebooks: Path, *, open_browser: bool = True, port: int | None = None, base_url: str | None = None
+) -> list[str]:
+    """The command line that starts JupyterLab. It asks no server for news or updates.
+
+    Args:
+        notebooks: the folder to serve.
+        open_browser: whether to open a browser.
+        port: the port; Jupyter's choice when None.
+        base_url: where on the server the lab is, such as ``"/user/zhang/"``; all of it when None.
+
+    Raises:
+        LabError: a JupyterHub started this, and its package is not installed here.
+    """
     return [
-        *_command("jupyterlab", notebooks, open_browser=open_browser, port=port),
+        *_command("jupyterlab", notebooks, open_browser=open_browser, port=port, base_url=base_url),
         "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
         "--LabApp.extension_manager=readonly",
         f"--LabApp.app_settings_dir={SETTINGS}",
         "--LabApp.default_url=/lab/tree/00_start_here.ipynb",
+        "--ServerApp.default_url=/lab/tree/00_start_here.ipynb",
     ]
 
 
-def app_command(notebooks: Path, *, open_browser: bool, port: int | None) -> list[str]:
+def app_command(
+    notebooks: Path, *, open_browser: bool = True, port: int | None = None, base_url: str | None = None
+) -> list[str]:
     """The command line that serves the notebooks as pages without cells: Jupyter's server with Voila in it.
 
-    Not Voila's own server, which lets everybody in who reaches the port. JupyterLab is left out.
+    Not Voila's own server, which lets everybody in who reaches the port. JupyterLab is left out. The arguments are
+    those of ``lab_command``.
 
     Raises:
-        LabError: Voila is not installed.
+        LabError: Voila is not installed, or JupyterHub is not where one started this.
     """
     if find_spec("voila") is None:
         raise LabError('evelab app needs Voila: pip install "evelab[app]".', place="voila")
     return [
-        *_command("jupyter_server", notebooks, open_browser=open_browser, port=port),
+        *_command("jupyter_server", notebooks, open_browser=open_browser, port=port, base_url=base_url),
         f"--ServerApp.jpserver_extensions={APP_EXTENSIONS}",
         f"--ServerApp.tornado_settings={OWN_MATHJAX}",
         "--ServerApp.default_url=/voila",
         "--VoilaConfiguration.template=evelab",
+        f"--MappingKernelManager.cull_idle_timeout={LEFT_SECONDS}",
+        "--MappingKernelManager.cull_interval=60",
     ]
 
 
-def _command(module: str, notebooks: Path, *, open_browser: bool, port: int | None) -> list[str]:
-    words = [sys.executable, "-m", module, f"--ServerApp.root_dir={notebooks}"]
+def _command(module: str, notebooks: Path, *, open_browser: bool, port: int | None, base_url: str | None) -> list[str]:
+    if os.environ.get("JUPYTERHUB_SERVICE_PREFIX"):
+        # A hub tells address, port and who may come in through the environment; its own module reads that.
+        if find_spec("jupyterhub") is None:
+            raise LabError("A JupyterHub started this: pip install jupyterhub beside evelab.", place="jupyterhub")
+        module = "jupyterhub.singleuser"
+    words = [sys.executable, "-m", module, f"--ServerApp.root_dir={notebooks.resolve()}"]
     if not open_browser:
         words.append("--no-browser")
     if port is not None:
         words += [f"--ServerApp.port={port}", "--ServerApp.port_retries=0"]
+    if base_url is not None:
+        words.append(f"--ServerApp.base_url={base_url}")
     if hasattr(os, "geteuid") and os.geteuid() == 0:
         words.append("--allow-root")
     return words

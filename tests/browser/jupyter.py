@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 from playwright.sync_api import expect
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from playwright.sync_api import Locator, Page
@@ -72,35 +72,32 @@ def free_port() -> int:
 
 
 @contextmanager
-def running_lab(
-    home: Path, *, theme: str = "JupyterLab Light", prefix: str = "", environ: Mapping[str, str] | None = None
-) -> Iterator[Lab]:
+def running_lab(home: Path, *, theme: str = "JupyterLab Light", prefix: str = "") -> Iterator[Lab]:
     """``evelab lab`` on a copy of the notebooks, with a home folder of its own.
 
     Args:
         home: the folder for everything it writes.
         theme: JupyterLab's theme.
         prefix: where on the server it is, such as ``"/user/zhang"``.
-        environ: environment variables to set besides.
     """
     lab = Lab(free_port(), secrets.token_hex(16), home / "notebooks", prefix)
     settings = home / "settings" / "@jupyterlab" / "apputils-extension"
     settings.mkdir(parents=True)
     (settings / "themes.jupyterlab-settings").write_text(f'{{"theme": "{theme}"}}')
-    with _running(home, lab, ["lab", str(lab.folder)], {} if environ is None else environ):
+    with _running(home, lab, ["lab", str(lab.folder)]):
         yield lab
 
 
 @contextmanager
-def running_app(home: Path) -> Iterator[Lab]:
+def running_app(home: Path, *, prefix: str = "") -> Iterator[Lab]:
     """``evelab app`` on its own notebooks, with a home folder of its own."""
-    lab = Lab(free_port(), secrets.token_hex(16), home)
-    with _running(home, lab, ["app"], {}):
+    lab = Lab(free_port(), secrets.token_hex(16), home, prefix)
+    with _running(home, lab, ["app"]):
         yield lab
 
 
 @contextmanager
-def _running(home: Path, lab: Lab, words: Sequence[str], more: Mapping[str, str]) -> Iterator[None]:
+def _running(home: Path, lab: Lab, words: Sequence[str]) -> Iterator[None]:
     folders = {
         "HOME": "home",
         "JUPYTER_CONFIG_DIR": "config",
@@ -113,8 +110,10 @@ def _running(home: Path, lab: Lab, words: Sequence[str], more: Mapping[str, str]
     for folder in folders.values():
         (home / folder).mkdir(exist_ok=True)
     environ = {**os.environ, **{name: str(home / folder) for name, folder in folders.items()}}
-    environ |= {"JUPYTER_TOKEN": lab.token, **more}
+    environ["JUPYTER_TOKEN"] = lab.token
     command = [sys.executable, "-m", "evelab", *words, "--no-browser", "--port", str(lab.port)]
+    if lab.prefix:
+        command += ["--base-url", f"{lab.prefix}/"]
     log = home / "lab.log"
     with log.open("w") as output, subprocess.Popen(command, env=environ, stdout=output, stderr=output) as server:
         try:
