@@ -1,4 +1,4 @@
-"""The command line: ``evelab lab``, ``evelab verify``, ``evelab key`` and ``evelab inspect``.
+"""The command line: ``evelab lab``, ``app``, ``verify``, ``key`` and ``inspect``.
 
 Nothing heavy is imported until a command needs it: ``evelab key`` answers at once.
 """
@@ -20,7 +20,7 @@ from evelab.keys import memory_key
 from evelab.scope import Scope, ScopeContext, by_principal
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from evelab.chapter import Result
     from evelab.chapter.six_keys import KeyRow
@@ -50,11 +50,20 @@ def main() -> None:
     """How an AI agent remembers: the workbench for chapter 8 of the eve tutorial."""
 
 
+def _server_options(command: Callable[..., None]) -> Callable[..., None]:
+    for option in (
+        click.option("--base-url", metavar="PATH", help="Where on the server it is, such as /user/zhang/."),
+        click.option("--port", type=click.IntRange(1, 65535), help="The port. By default 8888, or the next free one."),
+        click.option("--no-browser", is_flag=True, help="Print the address instead of opening a browser."),
+    ):
+        command = option(command)
+    return command
+
+
 @main.command()
 @click.argument("folder", required=False, type=click.Path(file_okay=False, path_type=Path))
-@click.option("--no-browser", is_flag=True, help="Print the address instead of opening a browser.")
-@click.option("--port", type=click.IntRange(1, 65535), help="The port. By default 8888, or the next free one.")
-def lab(folder: Path | None, no_browser: bool, port: int | None) -> None:
+@_server_options
+def lab(folder: Path | None, no_browser: bool, port: int | None, base_url: str | None) -> None:
     """Open JupyterLab on the notebooks.
 
     In a checkout these are its own notebooks. With FOLDER they are copied there first; a file that FOLDER
@@ -64,7 +73,28 @@ def lab(folder: Path | None, no_browser: bool, port: int | None) -> None:
 
     try:
         notebooks = server.notebooks_in(folder)
-        status = server.serve(notebooks, open_browser=not no_browser, port=port)
+        words = server.lab_command(notebooks, open_browser=not no_browser, port=port, base_url=base_url)
+        status = server.serve(words, port=port)
+    except EvelabError as error:
+        raise click.ClickException(str(error)) from None
+    sys.exit(status)
+
+
+@main.command()
+@click.argument("folder", required=False, type=click.Path(exists=True, file_okay=False, path_type=Path))
+@_server_options
+def app(folder: Path | None, no_browser: bool, port: int | None, base_url: str | None) -> None:
+    """Open the notebooks as pages: panels, tables and text, and no cells.
+
+    They are evelab's own; with FOLDER, those in FOLDER. Nothing is written: a page that is opened again begins
+    anew. Needs Voila: pip install "evelab[app]".
+    """
+    from evelab.lab import server
+
+    try:
+        notebooks = server.source_notebooks()[0] if folder is None else folder
+        words = server.app_command(notebooks, open_browser=not no_browser, port=port, base_url=base_url)
+        status = server.serve(words, port=port)
     except EvelabError as error:
         raise click.ClickException(str(error)) from None
     sys.exit(status)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
+import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from playwright.sync_api import expect
 
 from tests.browser.conftest import WIDTHS
-from tests.browser.jupyter import Lab, open_notebook, run_all
+from tests.browser.jupyter import Lab, caller_panel, open_notebook, run_all, stop_kernels
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -38,6 +41,37 @@ def test_a_stored_notebook_can_be_read_without_running_it(page: Page, lab: Lab, 
     assert page.get_by_text("Who recalls whom", exact=True).count() >= 1
     assert page.get_by_text("Error displaying widget").count() == 0
     assert stored.count() >= 4
+
+
+def test_the_last_table_of_a_saved_notebook_can_be_read_without_a_kernel(page: Page, lab: Lab) -> None:
+    shutil.copyfile(lab.folder / "00_start_here.ipynb", lab.folder / "saved.ipynb")
+    open_notebook(page, lab, "saved")
+    run_all(page)
+    panel = caller_panel(page)
+    panel.get_by_role("button", name="globex u_42", exact=True).click()
+    panel.get_by_label("Say", exact=True).fill("remember the last line")
+    panel.get_by_role("button", name="Send", exact=True).click()
+    expect(panel.locator("td", has_text="0: the last line")).to_have_count(1)
+    page.keyboard.press("Control+s")
+    page.wait_for_function("() => !document.querySelector('.lm-TabBar-tab.jp-mod-dirty')")
+    saved = (lab.folder / "saved.ipynb").read_text("utf-8")
+    assert "the last line" in json.dumps(json.loads(saved)["metadata"]["widgets"])
+    page.goto("about:blank")
+    stop_kernels(lab)
+
+    reader = page.context.new_page()  # not the page whose console is watched: a kernel that goes is an error there
+    open_notebook(reader, lab, "saved")
+    table = reader.locator(".widget-html table")
+    expect(table.locator("td", has_text="0: the last line")).to_have_count(1)
+    kernel = reader.locator(".jp-Toolbar-kernelName")
+    kernel.click()
+    dialog = reader.get_by_role("dialog")
+    dialog.get_by_role("combobox").select_option(label="No Kernel")
+    dialog.locator("button.jp-mod-accept").click()
+    expect(kernel).to_have_text("No Kernel")
+    expect(table.locator("td", has_text="0: the last line")).to_have_count(1)
+    expect(table.locator('th[style*="border-left: 5px"]')).to_have_text("globex u_42")
+    expect(reader.locator(".jupyter-widgets-disconnected").first).to_be_visible()
 
 
 @pytest.mark.parametrize("width", WIDTHS)

@@ -38,7 +38,7 @@ class Prediction(widgets.VBox):  # type: ignore[misc]
         self._choice.value = option
 
     def reveal(self, happened: str, why: str) -> LiveHTML:
-        """Say whether the prediction was right, and why.
+        """Say whether the prediction was right, and why. What it says follows a choice that is made later.
 
         Args:
             happened: the option that the run has shown.
@@ -49,7 +49,9 @@ class Prediction(widgets.VBox):  # type: ignore[misc]
         """
         if happened not in self._answers:
             raise ValueError(f"{happened!r} is not one of the options of the question.")
-        return LiveHTML(lambda: self._told(happened, why))
+        told = LiveHTML(lambda: self._told(happened, why))
+        self._choice.observe(lambda _: told.redraw(), "value")
+        return told
 
     def _told(self, happened: str, why: str) -> tuple[str, str]:
         if self.chosen is None:
