@@ -13,6 +13,7 @@ from evelab.hooks import define_hook
 from evelab.keys import create_lock, item_key, memory_key
 from evelab.message import Message
 from evelab.model import Call, Reply, RuleModel, ScriptedModel, call
+from evelab.notes import notes, open_notes
 from evelab.provider import define_memory, define_memory_provider
 from evelab.scope import ScopeContext, by_principal, default_namespace
 from evelab.session import Session
@@ -55,5 +56,7 @@ __all__ = [
     "item_key",
     "load_agent",
     "memory_key",
+    "notes",
+    "open_notes",
 ]
 __version__ = "0.1.0"

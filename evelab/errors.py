@@ -330,3 +330,15 @@ class StateLayoutError(EvelabError):
     def __init__(self, layout: object) -> None:
         super().__init__("The saved session state has a layout that this version cannot read. Start a new session.")
         self.layout = layout
+
+
+class StoreError(EvelabError):
+    """A database that refused, or is not there. What was asked of it is undone.
+
+    Attributes:
+        store: ``"SQLite"`` or ``"PostgreSQL"``.
+    """
+
+    def __init__(self, message: str, *, store: str) -> None:
+        super().__init__(message)
+        self.store = store
