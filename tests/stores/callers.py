@@ -54,9 +54,9 @@ def capture(provider: MemoryProvider, caller: str, said: str, name: str) -> Any:
     return resolve(provider.capture["turn.completed"](operation(caller, said, name)))
 
 
-def forget(provider: MemoryProvider, caller: str, id: str) -> Any:  # noqa: A002
+def forget(provider: MemoryProvider, caller: str, id: str, *, namespace: str = "n") -> Any:  # noqa: A002
     assert provider.tools is not None
-    ctx = operation(caller, "")
+    ctx = operation(caller, "", namespace=namespace)
     assert ctx.turn is not None
     tools = resolve(provider.tools(ToolsContext(ctx.memory, (), ctx.session, ctx.turn)))
     return resolve(tools["forget"].execute(id=id))

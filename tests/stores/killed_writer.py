@@ -1,0 +1,64 @@
+"""Kill writers of notes at random moments, in a process of its own: it forks, and pytest has threads.
+
+``python -m tests.stores.killed_writer FILE KILLS SEED`` prints what it counted, as JSON. Each writer captures
+notes one after the other and writes a note's number to a pipe once its capture has returned. It is killed a
+random time after its first capture began. What the pipe says was captured must be in the file.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import sys
+import time
+
+from evelab import notes, open_notes
+from tests.stores.callers import capture, key
+
+LONGEST = 0.03
+"""Seconds after which a writer is killed at the latest: many captures, or half of one."""
+
+
+def main() -> None:
+    path, kills, seed = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+    chance = random.Random(seed)
+    promised: set[str] = set()
+    started = 0
+    died = 0
+    for _ in range(kills):
+        reading, writing = os.pipe()
+        child = os.fork()
+        if child == 0:
+            os.close(reading)
+            write(path, writing, started)
+        os.close(writing)
+        os.read(reading, 1)
+        time.sleep(chance.uniform(0, LONGEST))
+        os.kill(child, signal.SIGKILL)
+        _, status = os.waitpid(child, 0)
+        died += os.WIFSIGNALED(status)
+        with os.fdopen(reading, "rb") as told:
+            # The last line may be cut, and then its newline is missing.
+            lines = told.read().split(b"\n")[:-1]
+        promised |= {line.decode() for line in lines}
+        started += len(lines) + 1
+    store = open_notes(path)
+    kept = [note.text for note in store.notes(key("a"))]
+    store.close()
+    print(json.dumps({"died": died, "promised": sorted(promised), "kept": kept}))
+
+
+def write(path: str, pipe: int, first: int) -> None:
+    provider = notes(path, max_notes=1_000_000)
+    os.write(pipe, b"!")
+    number = first
+    while True:
+        capture(provider, "a", f"note number {number}", f"op{number}")
+        os.write(pipe, f"note number {number}\n".encode())
+        number += 1
+
+
+if __name__ == "__main__":
+    main()

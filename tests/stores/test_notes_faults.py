@@ -1,0 +1,157 @@
+"""What a killed writer, two writers at once and a full disk leave behind."""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from evelab import notes, open_notes
+from evelab.errors import StoreError
+from tests.stores.callers import capture, key, recall, where
+from tests.stores.postgres import postgres, postgres_url
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+__all__ = ["postgres", "postgres_url", "where"]
+
+KILLS = 200
+CAPTURES = 50
+
+
+def test_every_note_that_was_captured_outlives_killed_writers(tmp_path: Path) -> None:
+    path = tmp_path / "notes.db"
+    words = [sys.executable, "-m", "tests.stores.killed_writer", str(path), str(KILLS), "7"]
+    done = subprocess.run(words, capture_output=True, text=True, check=True)
+    counted = json.loads(done.stdout)
+    assert counted["died"] == KILLS
+    assert len(counted["promised"]) > KILLS
+    assert set(counted["promised"]) <= set(counted["kept"])
+    # One capture of each writer may be in the file though the writer had no time to say so; none is there twice.
+    assert len(counted["kept"]) == len(set(counted["kept"])) <= len(counted["promised"]) + KILLS
+    look = sqlite3.connect(path)
+    assert look.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+    assert look.execute("PRAGMA foreign_key_check").fetchall() == []
+    # Half a capture would be a note without words, or an operation without its note.
+    (notes_kept,) = look.execute("SELECT count(*) FROM evelab_notes").fetchone()
+    (found,) = look.execute("SELECT count(DISTINCT note) FROM evelab_words WHERE word = 'note'").fetchone()
+    (operations,) = look.execute("SELECT count(*) FROM evelab_operations").fetchone()
+    look.close()
+    assert notes_kept == found == len(counted["kept"])
+    assert operations == min(notes_kept, 1024)
+
+
+WRITER = """
+import sys
+from evelab import notes, open_notes
+from tests.stores.callers import capture
+store = open_notes(sys.argv[1])
+provider = notes(store)
+print("ready", flush=True)
+sys.stdin.readline()
+for index in range(int(sys.argv[3])):
+    for _ in range(2):
+        capture(provider, "a", f"rota {sys.argv[2]} {index}", f"{sys.argv[2]} {index}")
+store.close()
+"""
+
+
+def test_two_processes_at_once_lose_nothing_and_write_nothing_twice(where: str) -> None:
+    words = [sys.executable, "-c", WRITER, where]
+    writers = [
+        subprocess.Popen([*words, name, str(CAPTURES)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        for name in ("one", "two")
+    ]
+    for writer in writers:
+        assert writer.stdout is not None
+        assert writer.stdout.readline() == "ready\n"
+    for writer in writers:
+        assert writer.stdin is not None
+        writer.stdin.write("go\n")
+        writer.stdin.flush()
+    for writer in writers:
+        writer.communicate()
+        assert writer.returncode == 0
+    store = open_notes(where)
+    kept = [note.text for note in store.notes(key("a"))]
+    store.close()
+    assert sorted(kept) == sorted(f"rota {name} {index}" for name in ("one", "two") for index in range(CAPTURES))
+
+
+def test_many_processes_may_open_a_new_store_at_the_same_moment(where: str) -> None:
+    words = [sys.executable, "-c", WRITER, where]
+    writers = [subprocess.Popen([*words, str(n), "1"], stdin=subprocess.DEVNULL, stdout=-3) for n in range(4)]
+    assert [writer.wait() for writer in writers] == [0, 0, 0, 0]
+    store = open_notes(where)
+    assert len(store.notes()) == 4
+    store.close()
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A file system of one megabyte."""
+    folder = tmp_path / "small"
+    folder.mkdir()
+    done = (
+        subprocess.run(
+            ["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(folder)], capture_output=True, text=True, check=False
+        )
+        if hasattr(os, "geteuid") and os.geteuid() == 0
+        else None
+    )
+    if done is None or done.returncode != 0:
+        if os.environ.get("EVELAB_REQUIRE_STORES") == "1":
+            pytest.fail("a small file system cannot be mounted here")
+        pytest.skip("a small file system can be mounted by root only")
+    yield folder
+    subprocess.run(["umount", str(folder)], check=True)
+
+
+def test_a_full_disk_is_an_error_and_the_old_notes_stay(small_disk: Path) -> None:
+    store = open_notes(small_disk / "notes.db")
+    provider = notes(store)
+    kept: list[str] = []
+
+    def fill() -> None:
+        for index in range(1000):
+            capture(provider, "a", f"rota {index} " + "filler " * 500 + f"{index}", f"op{index}")
+            kept.append(f"rota {index}")
+
+    with pytest.raises(StoreError, match="full"):
+        fill()
+    assert len(kept) > 10
+    assert [" ".join(note.text.split()[:2]) for note in store.notes()] == kept
+    assert len(recall(provider, "a", "rota")) == 5
+    with pytest.raises(StoreError, match="full"):
+        capture(provider, "a", "rota and " + "more " * 1500, "op")
+    store.close()
+    (small_disk / "notes.db").stat()
+    look = sqlite3.connect(small_disk / "notes.db")
+    assert look.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+    look.close()
+
+
+def test_a_writer_that_waits_too_long_is_told_so(tmp_path: Path) -> None:
+    from evelab.notes_sqlite import SqliteDatabase
+    from evelab.notes_store import NoteStore
+
+    store = NoteStore(SqliteDatabase(tmp_path / "notes.db", wait_seconds=0.05))
+    provider = notes(store)
+    capture(provider, "a", "rota", "op1")
+    other = sqlite3.connect(tmp_path / "notes.db", isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    with pytest.raises(StoreError, match="locked"):
+        capture(provider, "a", "rota", "op2")
+    assert len(recall(provider, "a", "rota")) == 1, "a reader does not wait for a writer"
+    other.execute("ROLLBACK")
+    other.close()
+    capture(provider, "a", "rota", "op2")
+    assert len(store.notes()) == 2
+    store.close()
