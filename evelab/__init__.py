@@ -20,6 +20,7 @@ from evelab.session import Session
 from evelab.state import define_state
 from evelab.subagents import agent_tool
 from evelab.summary import CompactionPolicy
+from evelab.testing import check_provider
 from evelab.tools import define_tool, disable_tool
 from evelab.turn import Compaction, Turn
 
@@ -41,6 +42,7 @@ __all__ = [
     "agent_tool",
     "by_principal",
     "call",
+    "check_provider",
     "create_lock",
     "default_backend",
     "default_namespace",

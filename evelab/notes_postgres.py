@@ -27,7 +27,7 @@ _TABLES = (
       number BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY, partition BIGINT NOT NULL REFERENCES evelab_partitions,
       id TEXT NOT NULL, text TEXT NOT NULL, length BIGINT NOT NULL, written DOUBLE PRECISION NOT NULL,
       UNIQUE (partition, id))""",
-    "CREATE INDEX evelab_notes_by_age ON evelab_notes (partition, written, length)",
+    "CREATE INDEX evelab_notes_by_age ON evelab_notes (partition, written, number, length)",
     """CREATE TABLE evelab_words (
       partition BIGINT NOT NULL, word TEXT COLLATE "C" NOT NULL,
       note BIGINT NOT NULL REFERENCES evelab_notes ON DELETE CASCADE, times BIGINT NOT NULL,

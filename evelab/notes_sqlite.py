@@ -31,7 +31,7 @@ _TABLES = (
     """CREATE TABLE evelab_notes (
       number INTEGER PRIMARY KEY AUTOINCREMENT, partition INTEGER NOT NULL REFERENCES evelab_partitions,
       id TEXT NOT NULL, text TEXT NOT NULL, length INTEGER NOT NULL, written REAL NOT NULL, UNIQUE (partition, id))""",
-    "CREATE INDEX evelab_notes_by_age ON evelab_notes (partition, written, length)",
+    "CREATE INDEX evelab_notes_by_age ON evelab_notes (partition, written, number, length)",
     """CREATE TABLE evelab_words (
       partition INTEGER NOT NULL, word TEXT NOT NULL,
       note INTEGER NOT NULL REFERENCES evelab_notes ON DELETE CASCADE, times INTEGER NOT NULL,

@@ -187,8 +187,8 @@ class NoteStore:
             work.rows(
                 "INSERT INTO evelab_operations (partition, id) VALUES (:number, :id)", number=number, id=operation
             )
-            oldest = f"(SELECT serial {done} ORDER BY serial DESC LIMIT 1 OFFSET :kept)"
-            work.rows(f"DELETE {done} AND serial <= {oldest}", number=number, kept=OPERATIONS_KEPT)
+            newest = f"(SELECT serial {done} ORDER BY serial DESC LIMIT 1 OFFSET :kept)"
+            work.rows(f"DELETE {done} AND serial <= {newest}", number=number, kept=OPERATIONS_KEPT)
             expired = _remove(work, "written < :since", number=number, since=since)
             replaced = 0
             before = _count(work, number)
@@ -197,8 +197,12 @@ class NoteStore:
                 replaced += _remove(work, "id = :id", number=number, id=name)
                 _insert(work, number, Note(name, draft.text, partition), now)
             after = _count(work, number)
-            last = "number IN (SELECT number FROM evelab_notes WHERE partition = :number ORDER BY number LIMIT :extra)"
-            evicted = _remove(work, last, number=number, extra=after - max_notes) if after > max_notes else 0
+            oldest = "SELECT number FROM evelab_notes WHERE partition = :number ORDER BY written, number LIMIT :extra"
+            evicted = (
+                _remove(work, f"number IN ({oldest})", number=number, extra=after - max_notes)
+                if after > max_notes
+                else 0
+            )
         return Ingested(after - before, replaced, expired, evicted)
 
     def delete(self, partition: str, id: str) -> bool:  # noqa: A002
