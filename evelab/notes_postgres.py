@@ -107,7 +107,8 @@ class PostgresDatabase:
                     connection.exec_driver_sql("SET TRANSACTION READ ONLY")
                 yield PostgresWork(connection)
         except SQLAlchemyError as error:
-            raise StoreError(f"PostgreSQL could not use the notes: {_reason(error)}.", store="PostgreSQL") from error
+            # No cause: the driver's own text quotes the row, and that is what a user wrote.
+            raise StoreError(f"PostgreSQL could not use the notes: {_reason(error)}.", store="PostgreSQL") from None
 
     def close(self) -> None:
         """Close every connection. They are opened again when the database is used again."""

@@ -134,6 +134,8 @@ class SqliteDatabase:
         connection.create_function("ln", 1, math.log, deterministic=True)
         connection.execute("PRAGMA foreign_keys = ON")
         connection.execute("PRAGMA synchronous = FULL")
+        # What was forgotten is overwritten in the file, not only left out of it.
+        connection.execute("PRAGMA secure_delete = ON")
         if (layout := _layout(connection)) == 0:
             self._write_ahead(connection)
             connection.execute("BEGIN IMMEDIATE")

@@ -7,11 +7,13 @@ import os
 import sqlite3
 import subprocess
 import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 import pytest
 
-from evelab import notes, open_notes
+from evelab import notes, notes_postgres, notes_sqlite, open_notes
 from evelab.errors import StoreError
 from tests.stores.callers import capture, key, recall, where
 from tests.stores.postgres import postgres, postgres_url
@@ -83,6 +85,43 @@ def test_two_processes_at_once_lose_nothing_and_write_nothing_twice(where: str) 
     kept = [note.text for note in store.notes(key("a"))]
     store.close()
     assert sorted(kept) == sorted(f"rota {name} {index}" for name in ("one", "two") for index in range(CAPTURES))
+
+
+def test_two_processes_may_replay_the_same_captures_at_once(where: str) -> None:
+    words = [sys.executable, "-c", WRITER, where, "same", str(CAPTURES)]
+    writers = [subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL) for _ in range(2)]
+    assert [writer.wait() for writer in writers] == [0, 0]
+    store = open_notes(where)
+    assert sorted(note.text for note in store.notes()) == sorted(f"rota same {index}" for index in range(CAPTURES))
+    store.close()
+
+
+def test_a_store_that_another_process_is_making_is_waited_for(where: str) -> None:
+    """The other one has begun and not yet committed."""
+    store = open_notes(where)
+    with ThreadPoolExecutor(1) as pool:
+        if "://" in where:
+            import psycopg
+
+            with psycopg.connect(where) as other:
+                other.execute("SELECT pg_advisory_xact_lock(%s)", (notes_postgres.SCHEMA_LOCK,))
+                for statement in notes_postgres._TABLES:
+                    other.execute(statement)
+                opened = pool.submit(store.notes)
+                time.sleep(0.3)
+                assert not opened.done()
+        else:
+            maker = sqlite3.connect(where, isolation_level=None)
+            maker.execute("BEGIN EXCLUSIVE")
+            opened = pool.submit(store.notes)
+            time.sleep(0.3)
+            assert not opened.done()
+            for statement in notes_sqlite._TABLES:
+                maker.execute(statement)
+            maker.execute("COMMIT")
+            maker.close()
+        assert opened.result() == []
+    store.close()
 
 
 def test_many_processes_may_open_a_new_store_at_the_same_moment(where: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import random
 from collections import Counter
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -129,10 +130,31 @@ def test_a_store_does_what_plain_dicts_do(where: str, steps: list[tuple[str, str
         store.close()
 
 
-def check_order(found: list[str], model: Model, partition: str, question: Sequence[str], now: float) -> None:
+def test_the_order_is_bm25_of_the_partition_alone(where: str) -> None:
+    """Sixty notes of very different lengths, beside a partition whose notes are shorter, longer and more."""
+    chance, store, model = random.Random(5), open_notes(where), Model()
+    namespace = f"example {next(EXAMPLES)}"
+    mine, other = key("zhang", namespace=namespace), key("li", namespace=namespace)
+    for partition, longest in ((mine, 30), (other, 200)):
+        said = [(f"n{n}", tuple(chance.choices(WORDS, k=chance.randrange(1, longest)))) for n in range(60)]
+        said.append(("twin", said[0][1]))
+        store.ingest(partition, "op", [Draft(" ".join(words), one) for one, words in said], now=0.0, max_notes=100)
+        model.notes[partition] = {one: (words, 0.0, serial) for serial, (one, words) in enumerate(said)}
+    for _ in range(20):
+        question = chance.sample(WORDS, k=chance.randrange(1, 5))
+        found = [note.id for note in store.search(mine, " ".join(question), limit=100)]
+        check_order(found, model, mine, question, 0.0, limit=100)
+        if "n0" in found:
+            assert found.index("twin") == found.index("n0") - 1, "of two equal notes the newer comes first"
+    store.close()
+
+
+def check_order(
+    found: list[str], model: Model, partition: str, question: Sequence[str], now: float, *, limit: int = LIMIT
+) -> None:
     """The notes with the best scores, newer before older; sums of fractions may differ in their last digit."""
     scores = model.scores(partition, question, now)
     serial = {name: at for name, (_, _, at) in model.notes.get(partition, {}).items()}
-    wanted = sorted(scores, key=lambda name: (-round(scores[name], 9), -serial[name]))[:LIMIT]
+    wanted = sorted(scores, key=lambda name: (-round(scores[name], 9), -serial[name]))[:limit]
     assert [(round(scores[name], 9)) for name in found] == [round(scores[name], 9) for name in wanted]
     assert len(set(found)) == len(found)
