@@ -171,9 +171,11 @@ def _layout(connection: sqlite3.Connection) -> int:
     Raises:
         StoreError: it is a database of another program.
     """
-    ((application,),) = connection.execute("PRAGMA application_id").fetchall()
-    ((layout,),) = connection.execute("PRAGMA user_version").fetchall()
-    ((tables,),) = connection.execute("SELECT count(*) FROM sqlite_master").fetchall()
+    # One statement sees one moment: another process may be making the tables.
+    ((application, layout, tables),) = connection.execute(
+        "SELECT application_id, user_version, (SELECT count(*) FROM sqlite_master) "
+        "FROM pragma_application_id, pragma_user_version"
+    ).fetchall()
     if tables and application != APPLICATION_ID:
         raise StoreError("The file is a database of another program; it was left alone.", store="SQLite")
     return int(layout) if tables else 0
