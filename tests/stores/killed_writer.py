@@ -1,8 +1,8 @@
 """Kill writers of notes at random moments, in a process of its own: it forks, and pytest has threads.
 
-``python -m tests.stores.killed_writer FILE KILLS SEED`` prints what it counted, as JSON. Each writer captures
+``python -m tests.stores.killed_writer WHERE KILLS SEED`` prints what it counted, as JSON. Each writer captures
 notes one after the other and writes a note's number to a pipe once its capture has returned. It is killed a
-random time after its first capture began. What the pipe says was captured must be in the file.
+random time after its first capture began. What the pipe says was captured must be in the store.
 """
 
 from __future__ import annotations
@@ -15,15 +15,18 @@ import sys
 import time
 
 from evelab import notes, open_notes
-from tests.stores.callers import capture, key
+from tests.stores.callers import capture, key, recall
 
 LONGEST = 0.03
 """Seconds after which a writer is killed at the latest: many captures, or half of one."""
 
 
 def main() -> None:
-    path, kills, seed = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+    where, kills, seed = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
     chance = random.Random(seed)
+    if "://" in where:
+        # Imported before the forks, since an import takes longer still.
+        recall(notes(where), "a", "import it")
     promised: set[str] = set()
     started = 0
     died = 0
@@ -32,7 +35,7 @@ def main() -> None:
         child = os.fork()
         if child == 0:
             os.close(reading)
-            write(path, writing, started)
+            write(where, writing, started)
         os.close(writing)
         os.read(reading, 1)
         time.sleep(chance.uniform(0, LONGEST))
@@ -44,14 +47,17 @@ def main() -> None:
             lines = told.read().split(b"\n")[:-1]
         promised |= {line.decode() for line in lines}
         started += len(lines) + 1
-    store = open_notes(path)
+    store = open_notes(where)
     kept = [note.text for note in store.notes(key("a"))]
     store.close()
     print(json.dumps({"died": died, "promised": sorted(promised), "kept": kept}))
 
 
-def write(path: str, pipe: int, first: int) -> None:
-    provider = notes(path, max_notes=1_000_000)
+def write(where: str, pipe: int, first: int) -> None:
+    provider = notes(where, max_notes=1_000_000)
+    if "://" in where:
+        # A connection takes longer than all a writer does in its life.
+        recall(provider, "a", "connect")
     os.write(pipe, b"!")
     number = first
     while True:
