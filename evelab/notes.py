@@ -54,9 +54,10 @@ def open_notes(where: str | PathLike[str]) -> NoteStore:
     name = fspath(where)
     scheme, separator, _ = name.partition("://")
     if not separator:
-        from evelab.notes_sqlite import SqliteDatabase
+        from evelab.notes_sqlite import NOTES
+        from evelab.sqlite import SqliteDatabase
 
-        return NoteStore(SqliteDatabase(name))
+        return NoteStore(SqliteDatabase(name, NOTES))
     if scheme not in ("postgresql", "postgres"):
         raise OptionError(f"Notes are kept in a file or at a postgresql:// URL, not at {scheme}://.", place="where")
     from evelab.notes_postgres import PostgresDatabase

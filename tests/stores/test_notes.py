@@ -391,7 +391,7 @@ def test_sqlite_leaves_the_file_of_another_program_alone(tmp_path: Path) -> None
     theirs.execute("CREATE TABLE t (x)")
     theirs.close()
     before = path.read_bytes()
-    with pytest.raises(StoreError, match="another program"):
+    with pytest.raises(StoreError, match="something else than notes"):
         open_notes(path).notes()
     (tmp_path / "text.db").write_text("not a database, and longer than a header of SQLite needs to be, by far\n" * 20)
     with pytest.raises(StoreError, match="file is not a database"):
