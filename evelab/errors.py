@@ -342,3 +342,39 @@ class StoreError(EvelabError):
     def __init__(self, message: str, *, store: str) -> None:
         super().__init__(message)
         self.store = store
+
+
+class RecordError(EvelabError, ValueError):
+    """A session that cannot be stored, or a stored one that cannot be read.
+
+    Attributes:
+        path: where the value stands, such as ``session.saved.state['log'][2]``.
+    """
+
+    def __init__(self, message: str, *, path: str) -> None:
+        super().__init__(message)
+        self.path = path
+
+
+class SessionClosedError(EvelabError, RuntimeError):
+    """A stored session that was let go of here. Where it was stored last it can be opened again.
+
+    Attributes:
+        session_id: the session.
+    """
+
+    def __init__(self, message: str, *, session_id: str) -> None:
+        super().__init__(message)
+        self.session_id = session_id
+
+
+class SessionHeldError(EvelabError, RuntimeError):
+    """A stored session that is open elsewhere.
+
+    Attributes:
+        session_id: the session.
+    """
+
+    def __init__(self, message: str, *, session_id: str) -> None:
+        super().__init__(message)
+        self.session_id = session_id

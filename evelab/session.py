@@ -16,14 +16,17 @@ import os
 import uuid
 from contextvars import ContextVar
 from dataclasses import replace
+from functools import partial
 from types import EllipsisType
 from typing import TYPE_CHECKING, Any
 
 from evelab.auth import Auth, Principal
+from evelab.checkpoint import Record, Work
 from evelab.errors import (
     HeldTurnError,
     NotHeldError,
     RunningTurnError,
+    SessionClosedError,
     SessionFailedError,
     StateValueError,
     TurnCancelledError,
@@ -39,9 +42,10 @@ from evelab.turn import Compaction, Event, LogRecord, Prompt, Turn, error_log
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from types import TracebackType
 
     from evelab.agent import Agent
-    from evelab.checkpoint import Checkpoint
+    from evelab.checkpoint import Checkpoint, Keeper
     from evelab.message import ToolCall
 
 __all__ = ["ATTEMPTS", "Compaction", "Event", "LogRecord", "Prompt", "Session", "Turn", "running_session"]
@@ -99,6 +103,9 @@ class Session:
         self._attempts = attempts
         self._children = 0
         self._busy = False
+        self._keeper: Keeper | None = None
+        self._work: Work | None = None
+        self._closed: str | None = None
         self._steps = Steps(
             agent,
             self.id,
@@ -107,6 +114,85 @@ class Session:
             schedule=schedule,
             parent=parent,
         )
+
+    @classmethod
+    def open(
+        cls,
+        store: str | os.PathLike[str],
+        id: str,  # noqa: A002
+        *,
+        agent: Agent,
+        caller: Principal | None = None,
+        environ: Mapping[str, str] | None = None,
+        schedule: str | None = None,
+        attempts: int = ATTEMPTS,
+        parent: str | None = None,
+    ) -> Session:
+        """A session that outlives its process: what each step leaves is in a file before the next one begins.
+
+        A new id begins a session, a known one goes on where its last step ended; it remembers its own caller,
+        schedule and parent. When ``interrupted`` is not None, its process ended inside a turn: ``resume`` goes
+        on with it. ``close`` the session when it is done, or use it in a ``with``.
+
+        Args:
+            store: the file, made when it is not there. It holds many sessions.
+            id: the session's id.
+            agent: what answers. It is code, so it is not stored: give the same one again.
+            caller: who opens a new session.
+            environ: as for a ``Session``, as are ``schedule``, ``attempts`` and ``parent``.
+
+        Raises:
+            SessionHeldError: it is open elsewhere, in this process or another.
+            StoreError: the file cannot be used.
+            RecordError: the file holds something that is no session.
+        """
+        from evelab.session_store import StoredSession
+
+        keeper = StoredSession(store, id)
+        try:
+            session = cls(agent, caller, id=id, environ=environ, schedule=schedule, attempts=attempts, parent=parent)
+            session._keeper = keeper
+            session._continue(keeper.load())
+        except BaseException:
+            keeper.close()
+            raise
+        return session
+
+    def close(self) -> None:
+        """Let go of a stored session, so that it can be opened elsewhere. It takes no more messages here."""
+        if self._keeper is not None:
+            self._keeper.close()
+            self._closed = f"Session {self.id} is closed. Open it again."
+
+    def __enter__(self) -> Session:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    @property
+    def interrupted(self) -> Turn | None:
+        """The turn inside which the session's process ended, or None."""
+        return None if self._work is None else self.turns[-1]
+
+    def resume(self) -> Turn | None:
+        """Go on with the turn that was interrupted: steps that had ended stay, the one that had not runs again.
+
+        Returns:
+            The turn; None when there is none to go on with.
+
+        Raises:
+            SessionFailedError: a step failed four times, or the session is over.
+        """
+        work, self._work = self._work, None
+        self._check_alive()
+        if work is None:
+            return None
+        turn = self.turns[-1]
+        turn.status = "running"
+        return self._run(turn, work)
 
     @property
     def initiator(self) -> Principal | None:
@@ -172,7 +258,7 @@ class Session:
         turn = Turn(info.id, self._steps.saved.caller, text)
         self.turns.append(turn)
         del self.turns[:-TURNS_KEPT]
-        return self._run(turn, lambda: self._steps.open(turn, info))
+        return self._run(turn, Work("open", info, text))
 
     def approve(self, call: ToolCall | None = None) -> Turn:
         """Allow a tool call that waits, or all of them; the turn goes on when none waits any more.
@@ -219,6 +305,7 @@ class Session:
             record.error = error
             record.logs.append(error_log("harness.tool-loop", "manual session compaction failed", error))
         record.after = len(self.history)
+        self._keep()
         self._steps.journal.publish("session.waiting", record)
         return record
 
@@ -234,6 +321,7 @@ class Session:
         self._check_alive()
         self._hear(caller)
         self._steps.clear(self.turns[-1:])
+        self._keep()
 
     def cancel(self) -> None:
         """Stop the turn that runs, from a handler, a tool or another thread."""
@@ -263,6 +351,10 @@ class Session:
 
     def restore(self, saved: Checkpoint) -> None:
         """Continue from a checkpoint, also of another process: state that nothing here defines is dropped."""
+        self._restore(saved)
+        self._keep()
+
+    def _restore(self, saved: Checkpoint) -> None:
         values, _ = load_state(saved.state)
         self._steps.saved = replace(saved, state=values)
         self.failure = None
@@ -277,13 +369,21 @@ class Session:
         Raises:
             StateValueError: it left a value that cannot be kept.
         """
-        return self._transact(work)
+        result = self._transact(work)
+        self._keep()
+        return result
 
     def _hear(self, caller: Principal | EllipsisType | None) -> None:
         if not isinstance(caller, EllipsisType):
             self._steps.saved = replace(self._steps.saved, caller=caller)
 
     def _check_alive(self) -> None:
+        if self._closed is not None:
+            raise SessionClosedError(self._closed, session_id=self.id)
+        if self._work is not None:
+            raise RunningTurnError(
+                f"Session {self.id} was interrupted in {self._work.turn.id}. Call resume() first.", session_id=self.id
+            )
         if self.failure is not None:
             raise SessionFailedError(
                 f"Session {self.id} has failed and takes no more messages.",
@@ -300,6 +400,7 @@ class Session:
         answers = dict(held.answers) | {one.id: answer for one in chosen}
         if any(one.id not in answers for one in held.waiting):
             self._steps.saved = replace(self._steps.saved, held=replace(held, answers=answers))
+            self._keep()
             self._steps.journal.publish("turn.waiting", self.turns[-1])
             return self.turns[-1]
         return self._resume(answers, ())
@@ -308,23 +409,43 @@ class Session:
         turn = self.turns[-1]
         turn.status = "running"
         turn.held = ()
-        return self._run(turn, lambda: self._steps.resume(turn, answers, messages))
+        info = TurnInfo(turn.id, messages, self._steps.saved.sequence)
+        return self._run(turn, Work("resume", info, turn.said, answers))
 
-    def _run(self, turn: Turn, first: Callable[[], None]) -> Turn:
-        """Run a turn's steps until it has ended or waits."""
+    def _run(self, turn: Turn, work: Work) -> Turn:
+        """Run a turn's steps until it has ended or waits. Each is kept before the next one begins."""
         self._steps.signal = AbortSignal()
-        work = first
+        self._keep(work)
         try:
             while turn.status == "running":
-                self._step(turn, work)
-                work = lambda: self._steps.next_step(turn)  # noqa: E731
+                self._step(turn, partial(self._do, turn, work))
+                work = replace(work, step="next")
+                self._keep(work if turn.status == "running" else None)
         except TurnCancelledError as error:
             turn.status = "cancelled"
             turn.error = error
             self._steps.saved = replace(self._steps.saved, sequence=self._steps.saved.sequence + 1, step_index=0)
+            self._keep()
             self._steps.journal.publish("turn.cancelled", turn)
             self._steps.journal.publish("session.waiting", turn)
+        except BaseException as error:
+            # Ctrl-C, as if the process had ended here: what is stored says that the turn goes on.
+            if (
+                self._keeper is not None
+                and not isinstance(error, Exception)
+                and turn.status in ("running", "cancelled")
+            ):
+                self._work = work
+            raise
         return turn
+
+    def _do(self, turn: Turn, work: Work) -> None:
+        if work.step == "open":
+            self._steps.open(turn, work.turn)
+        elif work.step == "resume":
+            self._steps.resume(turn, work.answers, work.turn.input)
+        else:
+            self._steps.next_step(turn)
 
     def _step(self, turn: Turn, work: Callable[[], None]) -> None:
         """Run one step as a transaction, again when it raises."""
@@ -366,5 +487,48 @@ class Session:
         )
         turn.status = "failed"
         turn.error = error
+        self._keep()
         self._steps.journal.publish("session.failed", turn)
         return self.failure
+
+    def _keep(self, work: Work | None = None) -> None:
+        """Let the keeper write where the session is. If it cannot, the session here is ahead of it, and over."""
+        if self._keeper is None:
+            return
+        steps = self._steps
+        record = Record(
+            steps.saved,
+            steps.initiator,
+            steps.schedule,
+            steps.parent,
+            work,
+            steps.model_calls,
+            self._children,
+            None if self.failure is None else str(self.failure),
+            0 if self.failure is None else self.failure.attempts,
+        )
+        try:
+            self._keeper.save(record)
+        except Exception:
+            self.close()
+            self._closed = f"Session {self.id} could not be stored. Opened again, it goes on where it was stored last."
+            raise
+
+    def _continue(self, record: Record | None) -> None:
+        """Go on from a record."""
+        if record is None:
+            self._keep()
+            return
+        steps = self._steps
+        steps.initiator, steps.schedule, steps.parent = record.initiator, record.schedule, record.parent
+        steps.model_calls, self._children = record.model_calls, record.children
+        self._restore(record.saved)
+        if record.failure is not None:
+            self.failure = SessionFailedError(record.failure, session_id=self.id, attempts=record.attempts)
+        elif record.work is not None:
+            self._work = record.work
+            info = record.work.turn
+            del self.turns[-1:]
+            self.turns.append(Turn(info.id, record.saved.caller, record.work.said))
+            if record.work.step != "open":
+                steps.reopen(self.turns[-1])

@@ -46,6 +46,7 @@ class Steps:
         saved: where the session is.
         signal: whether the turn was cancelled.
         journal: everything that was published.
+        model_calls: how many model calls were made, also in steps that were thrown away.
     """
 
     def __init__(
@@ -68,7 +69,7 @@ class Steps:
         self.signal = AbortSignal()
         self.journal = Journal(agent.hooks, lambda: self.scene.session(first_turn(self.saved.locks or {})))
         self._box = Toolbox()
-        self._model_calls = 0
+        self.model_calls = 0
 
     @property
     def scene(self) -> Scene:
@@ -206,7 +207,7 @@ class Steps:
             return
         shown = (Message("system", self.agent.instructions), *asked)
         turn.prompts.append(Prompt(shown, tuple(turn.tools)))
-        self._model_calls += 1
+        self.model_calls += 1
         try:
             reply = resolve(self.agent.model.respond(shown, turn.tools))
         except Exception as error:
@@ -226,7 +227,7 @@ class Steps:
             if not is_blank(text):
                 self.journal.publish("message.completed", turn)
         calls = [
-            ToolCall(f"call_{self._model_calls}_{index}", made.name, dict(made.input))
+            ToolCall(f"call_{self.model_calls}_{index}", made.name, dict(made.input))
             for index, made in enumerate(reply.calls)
         ]
         if not calls:
@@ -305,7 +306,7 @@ class Steps:
 
     def _summarise(self, asked: tuple[Message, Message], record: Compaction) -> str:
         record.prompts.append(Prompt(asked, ()))
-        self._model_calls += 1
+        self.model_calls += 1
         reply = resolve(self.agent.model.respond(asked, {}))
         record.summary = reply.text or ""
         return record.summary
