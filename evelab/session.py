@@ -21,16 +21,16 @@ from types import EllipsisType
 from typing import TYPE_CHECKING, Any
 
 from evelab.auth import Auth, Principal
-from evelab.checkpoint import Record, Work
+from evelab.checkpoint import Work
 from evelab.errors import (
     HeldTurnError,
     NotHeldError,
     RunningTurnError,
-    SessionClosedError,
     SessionFailedError,
     StateValueError,
     TurnCancelledError,
 )
+from evelab.kept import Kept
 from evelab.message import Message, TurnInfo
 from evelab.recall import MemoryState
 from evelab.signal import AbortSignal
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from evelab.agent import Agent
-    from evelab.checkpoint import Checkpoint, Keeper
+    from evelab.checkpoint import Checkpoint, Record
     from evelab.message import ToolCall
 
 __all__ = ["ATTEMPTS", "Compaction", "Event", "LogRecord", "Prompt", "Session", "Turn", "running_session"]
@@ -103,9 +103,7 @@ class Session:
         self._attempts = attempts
         self._children = 0
         self._busy = False
-        self._keeper: Keeper | None = None
-        self._work: Work | None = None
-        self._closed: str | None = None
+        self._kept = Kept(self.id)
         self._steps = Steps(
             agent,
             self.id,
@@ -151,7 +149,7 @@ class Session:
         keeper = StoredSession(store, id)
         try:
             session = cls(agent, caller, id=id, environ=environ, schedule=schedule, attempts=attempts, parent=parent)
-            session._keeper = keeper
+            session._kept = Kept(id, keeper)
             session._continue(keeper.load())
         except BaseException:
             keeper.close()
@@ -160,9 +158,7 @@ class Session:
 
     def close(self) -> None:
         """Let go of a stored session, so that it can be opened elsewhere. It takes no more messages here."""
-        if self._keeper is not None:
-            self._keeper.close()
-            self._closed = f"Session {self.id} is closed. Open it again."
+        self._kept.close()
 
     def __enter__(self) -> Session:
         return self
@@ -175,7 +171,7 @@ class Session:
     @property
     def interrupted(self) -> Turn | None:
         """The turn inside which the session's process ended, or None."""
-        return None if self._work is None else self.turns[-1]
+        return None if self._kept.work is None else self.turns[-1]
 
     def resume(self) -> Turn | None:
         """Go on with the turn that was interrupted: steps that had ended stay, the one that had not runs again.
@@ -186,7 +182,7 @@ class Session:
         Raises:
             SessionFailedError: a step failed four times, or the session is over.
         """
-        work, self._work = self._work, None
+        work, self._kept.work = self._kept.work, None
         self._check_alive()
         if work is None:
             return None
@@ -324,8 +320,12 @@ class Session:
         self._keep()
 
     def cancel(self) -> None:
-        """Stop the turn that runs, from a handler, a tool or another thread."""
+        """Stop the turn that runs, from a handler, a tool or another thread, or give up the interrupted one."""
         self._steps.signal.abort()
+        if self._kept.work is not None:
+            self._kept.work = None
+            self._steps.saved = replace(self._steps.saved, held=None)
+            self._end_cancelled(self.turns[-1], TurnCancelledError("The turn was interrupted and given up."))
 
     def subagent(self, agent: Agent | None = None) -> Session:
         """A session of its own for a part of the work: fresh state, the same speaker.
@@ -378,12 +378,7 @@ class Session:
             self._steps.saved = replace(self._steps.saved, caller=caller)
 
     def _check_alive(self) -> None:
-        if self._closed is not None:
-            raise SessionClosedError(self._closed, session_id=self.id)
-        if self._work is not None:
-            raise RunningTurnError(
-                f"Session {self.id} was interrupted in {self._work.turn.id}. Call resume() first.", session_id=self.id
-            )
+        self._kept.check()
         if self.failure is not None:
             raise SessionFailedError(
                 f"Session {self.id} has failed and takes no more messages.",
@@ -422,22 +417,28 @@ class Session:
                 work = replace(work, step="next")
                 self._keep(work if turn.status == "running" else None)
         except TurnCancelledError as error:
-            turn.status = "cancelled"
-            turn.error = error
-            self._steps.saved = replace(self._steps.saved, sequence=self._steps.saved.sequence + 1, step_index=0)
-            self._keep()
-            self._steps.journal.publish("turn.cancelled", turn)
-            self._steps.journal.publish("session.waiting", turn)
+            self._end_cancelled(turn, error)
         except BaseException as error:
-            # Ctrl-C, as if the process had ended here: what is stored says that the turn goes on.
-            if (
-                self._keeper is not None
-                and not isinstance(error, Exception)
-                and turn.status in ("running", "cancelled")
-            ):
-                self._work = work
+            if not isinstance(error, Exception) and turn.status in ("running", "cancelled"):
+                self._interrupt(work)
             raise
         return turn
+
+    def _end_cancelled(self, turn: Turn, error: TurnCancelledError) -> None:
+        turn.status = "cancelled"
+        turn.error = error
+        self._steps.saved = replace(self._steps.saved, sequence=self._steps.saved.sequence + 1, step_index=0)
+        self._keep()
+        self._steps.journal.publish("turn.cancelled", turn)
+        self._steps.journal.publish("session.waiting", turn)
+
+    def _interrupt(self, work: Work) -> None:
+        """After Ctrl-C: a stored session goes on as if its process had ended; another one gives the turn up."""
+        if self._kept:
+            self._kept.work = work
+        elif work.step == "next":
+            # What its steps recalled is committed under this number. The next turn needs another one.
+            self._steps.saved = replace(self._steps.saved, sequence=self._steps.saved.sequence + 1, step_index=0)
 
     def _do(self, turn: Turn, work: Work) -> None:
         if work.step == "open":
@@ -492,27 +493,9 @@ class Session:
         return self.failure
 
     def _keep(self, work: Work | None = None) -> None:
-        """Let the keeper write where the session is. If it cannot, the session here is ahead of it, and over."""
-        if self._keeper is None:
-            return
-        steps = self._steps
-        record = Record(
-            steps.saved,
-            steps.initiator,
-            steps.schedule,
-            steps.parent,
-            work,
-            steps.model_calls,
-            self._children,
-            None if self.failure is None else str(self.failure),
-            0 if self.failure is None else self.failure.attempts,
-        )
-        try:
-            self._keeper.save(record)
-        except Exception:
-            self.close()
-            self._closed = f"Session {self.id} could not be stored. Opened again, it goes on where it was stored last."
-            raise
+        """Write where a stored session is. Inside a step there is nothing to write yet."""
+        if not self._busy:
+            self._kept.save(self._steps, self._children, self.failure, work)
 
     def _continue(self, record: Record | None) -> None:
         """Go on from a record."""
@@ -526,7 +509,7 @@ class Session:
         if record.failure is not None:
             self.failure = SessionFailedError(record.failure, session_id=self.id, attempts=record.attempts)
         elif record.work is not None:
-            self._work = record.work
+            self._kept.work = record.work
             info = record.work.turn
             del self.turns[-1:]
             self.turns.append(Turn(info.id, record.saved.caller, record.work.said))

@@ -257,6 +257,20 @@ def test_a_turn_that_is_interrupted_leaves_the_session_as_it_was() -> None:
     assert session.send("q3").id == "turn_1"
 
 
+def test_after_an_interrupted_second_step_the_session_goes_on() -> None:
+    """The first step's recall is committed under the turn's number, so the next turn has another one."""
+    recall = Script(texts("a"), texts("b"))
+    work = Script(1, KeyboardInterrupt())
+    tools = {"work": define_tool(description="d", execute=lambda: work(None))}
+    made = Agent({"m": slot(recall)}, model=ScriptedModel([call("work"), call("work"), "ok"]), tools=tools)
+    session = Session(made)
+    with pytest.raises(KeyboardInterrupt):
+        session.send("q1")
+    turn = session.send("q2")
+    assert (turn.id, turn.reply) == ("turn_1", "ok")
+    assert [message.text for message in turn.committed] == ["b"]
+
+
 def test_a_session_does_one_thing_at_a_time() -> None:
     made = Agent(
         model=ScriptedModel([call("again"), "ok"]),

@@ -221,7 +221,7 @@ def test_an_interrupted_session_wants_to_be_resumed_first(path: Path) -> None:
     interrupted(path, WORK, at=1)
     with Session.open(path, "s", agent=agent()) as session:
         for act in (lambda: session.send("x"), session.compact, session.clear, session.approve):
-            with pytest.raises(RunningTurnError, match=r"interrupted in turn_0\. Call resume\(\) first"):
+            with pytest.raises(RunningTurnError, match=r"interrupted in turn_0\. Call resume\(\) to go on"):
                 act()
         session.resume()
         session.send("x")
@@ -236,6 +236,46 @@ def test_after_ctrl_c_the_same_process_may_resume(path: Path) -> None:
         assert turn is session.turns[-1]
         assert turn.reply == "done"
         assert session.state == {"stored count": 2}
+
+
+def test_an_interrupted_turn_may_be_given_up(path: Path) -> None:
+    interrupted(path, WORK, WORK, at=2)
+    with Session.open(path, "s", agent=agent("x")) as session:
+        turn = session.interrupted
+        assert turn is not None
+        session.cancel()
+        assert (turn.status, session.interrupted) == ("cancelled", None)
+        assert turn.events[-2:] == ["turn.cancelled", "session.waiting"]
+    with Session.open(path, "s", agent=agent("x")) as session:
+        assert session.interrupted is None
+        assert session.send("else").id == "turn_1"
+        assert asked(session) == ["go", "else"]
+
+
+def test_a_cancelled_turn_is_stored_as_one(path: Path) -> None:
+    session = Session.open(path, "s", agent=agent(WORK, work=lambda: session.cancel()))
+    assert session.send("go").status == "cancelled"
+    session.close()
+    with Session.open(path, "s", agent=agent()) as again:
+        assert again.interrupted is None
+        assert again.send("x").id == "turn_1"
+
+
+def test_nothing_is_stored_from_inside_a_step(path: Path) -> None:
+    """What a tool does to its own session is stored when its step has ended, or not at all."""
+
+    def work() -> None:
+        session.clear()
+        raise Dies
+
+    session = Session.open(path, "s", agent=agent("one", WORK, work=work))
+    session.send("first")
+    with pytest.raises(Dies):
+        session.send("go")
+    session.close()
+    with Session.open(path, "s", agent=agent()) as again:
+        assert again.interrupted is not None
+        assert asked(again) == ["first"]
 
 
 def test_an_interrupted_turn_keeps_the_memory_of_its_caller(path: Path) -> None:
