@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from evelab.keys import create_lock, item_key, memory_key
     from evelab.message import Message
     from evelab.model import Call, Reply, RuleModel, ScriptedModel, call
+    from evelab.notes import notes, open_notes
     from evelab.object_store import object_store
     from evelab.provider import define_memory, define_memory_provider
     from evelab.scope import ScopeContext, by_principal, default_namespace
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from evelab.state import define_state
     from evelab.subagents import agent_tool
     from evelab.summary import CompactionPolicy
+    from evelab.testing import check_provider
     from evelab.tools import define_tool, disable_tool
     from evelab.turn import Compaction, Turn
 
@@ -49,6 +51,7 @@ __all__ = [
     "agent_tool",
     "by_principal",
     "call",
+    "check_provider",
     "create_lock",
     "default_backend",
     "default_namespace",
@@ -65,7 +68,9 @@ __all__ = [
     "item_key",
     "load_agent",
     "memory_key",
+    "notes",
     "object_store",
+    "open_notes",
 ]
 __version__ = "0.1.0"
 
@@ -81,6 +86,7 @@ _NAMES = {
     "evelab.keys": ("create_lock", "item_key", "memory_key"),
     "evelab.message": ("Message",),
     "evelab.model": ("Call", "Reply", "RuleModel", "ScriptedModel", "call"),
+    "evelab.notes": ("notes", "open_notes"),
     "evelab.object_store": ("object_store",),
     "evelab.provider": ("define_memory", "define_memory_provider"),
     "evelab.scope": ("ScopeContext", "by_principal", "default_namespace"),
@@ -88,6 +94,7 @@ _NAMES = {
     "evelab.state": ("define_state",),
     "evelab.subagents": ("agent_tool",),
     "evelab.summary": ("CompactionPolicy",),
+    "evelab.testing": ("check_provider",),
     "evelab.tools": ("define_tool", "disable_tool"),
     "evelab.turn": ("Compaction", "Turn"),
 }

@@ -155,13 +155,13 @@ class MemoryDocumentConflictError(EvelabError):
 
 
 class StoreError(EvelabError):
-    """A store that could not read or write a document, or that cannot keep it safely.
+    """A store that could not be used, or that cannot keep something safely. What was asked of it is undone.
 
     ``__cause__`` is the store's own error, where there is one. Its text may name addresses, so it is not in the
     sentence, which a model reads when a save fails.
 
     Attributes:
-        store: which kind: ``"directory"`` or ``"object store"``.
+        store: which kind: ``"directory"``, ``"object store"``, ``"SQLite"`` or ``"PostgreSQL"``.
         key: the document's key, or None where the fault is not in one document.
     """
 
@@ -347,3 +347,39 @@ class StateLayoutError(EvelabError):
     def __init__(self, layout: object) -> None:
         super().__init__("The saved session state has a layout that this version cannot read. Start a new session.")
         self.layout = layout
+
+
+class RecordError(EvelabError, ValueError):
+    """A session that cannot be stored, or a stored one that cannot be read.
+
+    Attributes:
+        path: where the value stands, such as ``session.saved.state['log'][2]``.
+    """
+
+    def __init__(self, message: str, *, path: str) -> None:
+        super().__init__(message)
+        self.path = path
+
+
+class SessionClosedError(EvelabError, RuntimeError):
+    """A stored session that was let go of here. Where it was stored last it can be opened again.
+
+    Attributes:
+        session_id: the session.
+    """
+
+    def __init__(self, message: str, *, session_id: str) -> None:
+        super().__init__(message)
+        self.session_id = session_id
+
+
+class SessionHeldError(EvelabError, RuntimeError):
+    """A stored session that is open elsewhere.
+
+    Attributes:
+        session_id: the session.
+    """
+
+    def __init__(self, message: str, *, session_id: str) -> None:
+        super().__init__(message)
+        self.session_id = session_id

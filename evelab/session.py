@@ -16,10 +16,12 @@ import os
 import uuid
 from contextvars import ContextVar
 from dataclasses import replace
+from functools import partial
 from types import EllipsisType
 from typing import TYPE_CHECKING, Any
 
 from evelab.auth import Auth, Principal
+from evelab.checkpoint import Work
 from evelab.errors import (
     HeldTurnError,
     NotHeldError,
@@ -28,6 +30,7 @@ from evelab.errors import (
     StateValueError,
     TurnCancelledError,
 )
+from evelab.kept import Kept
 from evelab.message import Message, TurnInfo
 from evelab.recall import MemoryState
 from evelab.signal import AbortSignal
@@ -39,9 +42,10 @@ from evelab.turn import Compaction, Event, LogRecord, Prompt, Turn, error_log
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from types import TracebackType
 
     from evelab.agent import Agent
-    from evelab.checkpoint import Checkpoint
+    from evelab.checkpoint import Checkpoint, Record
     from evelab.message import ToolCall
 
 __all__ = ["ATTEMPTS", "Compaction", "Event", "LogRecord", "Prompt", "Session", "Turn", "running_session"]
@@ -99,6 +103,7 @@ class Session:
         self._attempts = attempts
         self._children = 0
         self._busy = False
+        self._kept = Kept(self.id)
         self._steps = Steps(
             agent,
             self.id,
@@ -107,6 +112,83 @@ class Session:
             schedule=schedule,
             parent=parent,
         )
+
+    @classmethod
+    def open(
+        cls,
+        store: str | os.PathLike[str],
+        id: str,  # noqa: A002
+        *,
+        agent: Agent,
+        caller: Principal | None = None,
+        environ: Mapping[str, str] | None = None,
+        schedule: str | None = None,
+        attempts: int = ATTEMPTS,
+        parent: str | None = None,
+    ) -> Session:
+        """A session that outlives its process: what each step leaves is in a file before the next one begins.
+
+        A new id begins a session, a known one goes on where its last step ended; it remembers its own caller,
+        schedule and parent. When ``interrupted`` is not None, its process ended inside a turn: ``resume`` goes
+        on with it. ``close`` the session when it is done, or use it in a ``with``.
+
+        Args:
+            store: the file, made when it is not there. It holds many sessions.
+            id: the session's id.
+            agent: what answers. It is code, so it is not stored: give the same one again.
+            caller: who opens a new session.
+            environ: as for a ``Session``, as are ``schedule``, ``attempts`` and ``parent``.
+
+        Raises:
+            SessionHeldError: it is open elsewhere, in this process or another.
+            StoreError: the file cannot be used.
+            RecordError: the file holds something that is no session.
+        """
+        from evelab.session_store import StoredSession
+
+        keeper = StoredSession(store, id)
+        try:
+            session = cls(agent, caller, id=id, environ=environ, schedule=schedule, attempts=attempts, parent=parent)
+            session._kept = Kept(id, keeper)
+            session._continue(keeper.load())
+        except BaseException:
+            keeper.close()
+            raise
+        return session
+
+    def close(self) -> None:
+        """Let go of a stored session, so that it can be opened elsewhere. It takes no more messages here."""
+        self._kept.close()
+
+    def __enter__(self) -> Session:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    @property
+    def interrupted(self) -> Turn | None:
+        """The turn inside which the session's process ended, or None."""
+        return None if self._kept.work is None else self.turns[-1]
+
+    def resume(self) -> Turn | None:
+        """Go on with the turn that was interrupted: steps that had ended stay, the one that had not runs again.
+
+        Returns:
+            The turn; None when there is none to go on with.
+
+        Raises:
+            SessionFailedError: a step failed four times, or the session is over.
+        """
+        work, self._kept.work = self._kept.work, None
+        self._check_alive()
+        if work is None:
+            return None
+        turn = self.turns[-1]
+        turn.status = "running"
+        return self._run(turn, work)
 
     @property
     def initiator(self) -> Principal | None:
@@ -172,7 +254,7 @@ class Session:
         turn = Turn(info.id, self._steps.saved.caller, text)
         self.turns.append(turn)
         del self.turns[:-TURNS_KEPT]
-        return self._run(turn, lambda: self._steps.open(turn, info))
+        return self._run(turn, Work("open", info, text))
 
     def approve(self, call: ToolCall | None = None) -> Turn:
         """Allow a tool call that waits, or all of them; the turn goes on when none waits any more.
@@ -219,6 +301,7 @@ class Session:
             record.error = error
             record.logs.append(error_log("harness.tool-loop", "manual session compaction failed", error))
         record.after = len(self.history)
+        self._keep()
         self._steps.journal.publish("session.waiting", record)
         return record
 
@@ -234,10 +317,15 @@ class Session:
         self._check_alive()
         self._hear(caller)
         self._steps.clear(self.turns[-1:])
+        self._keep()
 
     def cancel(self) -> None:
-        """Stop the turn that runs, from a handler, a tool or another thread."""
+        """Stop the turn that runs, from a handler, a tool or another thread, or give up the interrupted one."""
         self._steps.signal.abort()
+        if self._kept.work is not None:
+            self._kept.work = None
+            self._steps.saved = replace(self._steps.saved, held=None)
+            self._end_cancelled(self.turns[-1], TurnCancelledError("The turn was interrupted and given up."))
 
     def subagent(self, agent: Agent | None = None) -> Session:
         """A session of its own for a part of the work: fresh state, the same speaker.
@@ -262,10 +350,11 @@ class Session:
         return self._steps.saved
 
     def restore(self, saved: Checkpoint) -> None:
-        """Continue from a checkpoint, also of another process: state that nothing here defines is dropped.
+        """Continue from a checkpoint, also of another process: state that nothing here defines is dropped."""
+        self._restore(saved)
+        self._keep()
 
-        A turn that waits for a person waits on. A turn that was interrupted goes on with ``resume``.
-        """
+    def _restore(self, saved: Checkpoint) -> None:
         values, _ = load_state(saved.state)
         self._steps.saved = replace(saved, state=values)
         self.failure = None
@@ -274,40 +363,22 @@ class Session:
             self.turns.append(turn)
             self._steps.reopen(turn)
 
-    def resume(self) -> Turn:
-        """Go on with the turn that the checkpoint is in the middle of.
-
-        Its completed steps do not run again. The one that was interrupted begins from what the checkpoint
-        holds: nothing of its first attempt is left. A turn without a completed step has left no trace; send
-        its input again.
-
-        Raises:
-            NotHeldError: the checkpoint stands between two turns, or a person must decide first.
-            SessionFailedError: a step failed four times.
-        """
-        self._check_alive()
-        saved = self._steps.saved
-        if saved.step_index == 0 or saved.held is not None:
-            raise NotHeldError("No turn of this session was interrupted.", session_id=self.id)
-        turn = Turn(f"turn_{saved.sequence}", saved.caller, "")
-        self.turns.append(turn)
-        del self.turns[:-TURNS_KEPT]
-        self._steps.reopen(turn)
-        return self._run(turn, lambda: self._steps.next_step(turn))
-
     def run_with_state(self, work: Callable[[], Any]) -> Any:
         """Run a function as if in this session: its state can be read and written.
 
         Raises:
             StateValueError: it left a value that cannot be kept.
         """
-        return self._transact(work)
+        result = self._transact(work)
+        self._keep()
+        return result
 
     def _hear(self, caller: Principal | EllipsisType | None) -> None:
         if not isinstance(caller, EllipsisType):
             self._steps.saved = replace(self._steps.saved, caller=caller)
 
     def _check_alive(self) -> None:
+        self._kept.check()
         if self.failure is not None:
             raise SessionFailedError(
                 f"Session {self.id} has failed and takes no more messages.",
@@ -324,6 +395,7 @@ class Session:
         answers = dict(held.answers) | {one.id: answer for one in chosen}
         if any(one.id not in answers for one in held.waiting):
             self._steps.saved = replace(self._steps.saved, held=replace(held, answers=answers))
+            self._keep()
             self._steps.journal.publish("turn.waiting", self.turns[-1])
             return self.turns[-1]
         return self._resume(answers, ())
@@ -332,23 +404,49 @@ class Session:
         turn = self.turns[-1]
         turn.status = "running"
         turn.held = ()
-        return self._run(turn, lambda: self._steps.resume(turn, answers, messages))
+        info = TurnInfo(turn.id, messages, self._steps.saved.sequence)
+        return self._run(turn, Work("resume", info, turn.said, answers))
 
-    def _run(self, turn: Turn, first: Callable[[], None]) -> Turn:
-        """Run a turn's steps until it has ended or waits."""
+    def _run(self, turn: Turn, work: Work) -> Turn:
+        """Run a turn's steps until it has ended or waits. Each is kept before the next one begins."""
         self._steps.signal = AbortSignal()
-        work = first
+        self._keep(work)
         try:
             while turn.status == "running":
-                self._step(turn, work)
-                work = lambda: self._steps.next_step(turn)  # noqa: E731
+                self._step(turn, partial(self._do, turn, work))
+                work = replace(work, step="next")
+                self._keep(work if turn.status == "running" else None)
         except TurnCancelledError as error:
-            turn.status = "cancelled"
-            turn.error = error
-            self._steps.saved = replace(self._steps.saved, sequence=self._steps.saved.sequence + 1, step_index=0)
-            self._steps.journal.publish("turn.cancelled", turn)
-            self._steps.journal.publish("session.waiting", turn)
+            self._end_cancelled(turn, error)
+        except BaseException as error:
+            if not isinstance(error, Exception) and turn.status in ("running", "cancelled"):
+                self._interrupt(work)
+            raise
         return turn
+
+    def _end_cancelled(self, turn: Turn, error: TurnCancelledError) -> None:
+        turn.status = "cancelled"
+        turn.error = error
+        self._steps.saved = replace(self._steps.saved, sequence=self._steps.saved.sequence + 1, step_index=0)
+        self._keep()
+        self._steps.journal.publish("turn.cancelled", turn)
+        self._steps.journal.publish("session.waiting", turn)
+
+    def _interrupt(self, work: Work) -> None:
+        """After Ctrl-C: a stored session goes on as if its process had ended; another one gives the turn up."""
+        if self._kept:
+            self._kept.work = work
+        elif work.step == "next":
+            # What its steps recalled is committed under this number. The next turn needs another one.
+            self._steps.saved = replace(self._steps.saved, sequence=self._steps.saved.sequence + 1, step_index=0)
+
+    def _do(self, turn: Turn, work: Work) -> None:
+        if work.step == "open":
+            self._steps.open(turn, work.turn)
+        elif work.step == "resume":
+            self._steps.resume(turn, work.answers, work.turn.input)
+        else:
+            self._steps.next_step(turn)
 
     def _step(self, turn: Turn, work: Callable[[], None]) -> None:
         """Run one step as a transaction, again when it raises."""
@@ -390,5 +488,30 @@ class Session:
         )
         turn.status = "failed"
         turn.error = error
+        self._keep()
         self._steps.journal.publish("session.failed", turn)
         return self.failure
+
+    def _keep(self, work: Work | None = None) -> None:
+        """Write where a stored session is. Inside a step there is nothing to write yet."""
+        if not self._busy:
+            self._kept.save(self._steps, self._children, self.failure, work)
+
+    def _continue(self, record: Record | None) -> None:
+        """Go on from a record."""
+        if record is None:
+            self._keep()
+            return
+        steps = self._steps
+        steps.initiator, steps.schedule, steps.parent = record.initiator, record.schedule, record.parent
+        steps.model_calls, self._children = record.model_calls, record.children
+        self._restore(record.saved)
+        if record.failure is not None:
+            self.failure = SessionFailedError(record.failure, session_id=self.id, attempts=record.attempts)
+        elif record.work is not None:
+            self._kept.work = record.work
+            info = record.work.turn
+            del self.turns[-1:]
+            self.turns.append(Turn(info.id, record.saved.caller, record.work.said))
+            if record.work.step != "open":
+                steps.reopen(self.turns[-1])

@@ -46,6 +46,7 @@ class Steps:
         saved: where the session is.
         signal: whether the turn was cancelled.
         journal: everything that was published.
+        model_calls: how many model calls were made, also in steps that were thrown away.
     """
 
     def __init__(
@@ -68,7 +69,7 @@ class Steps:
         self.signal = AbortSignal()
         self.journal = Journal(agent.hooks, lambda: self.scene.session(first_turn(self.saved.locks or {})))
         self._box = Toolbox()
-        self._model_calls = 0
+        self.model_calls = 0
 
     @property
     def scene(self) -> Scene:
@@ -123,8 +124,7 @@ class Steps:
         self._ask(turn, messages, started=True)
 
     def reopen(self, turn: Turn) -> None:
-        """Make the tools of a turn that goes on again, in a session that was restored."""
-        self._model_calls = max(self._model_calls, calls_made(self.saved.history))
+        """Make the tools of a turn that waits again, in a session that was restored."""
         first = first_turn(self.saved.locks or {}) or TurnInfo(turn.id, (), self.saved.sequence)
         self._offer_tools(turn, first)
 
@@ -207,7 +207,7 @@ class Steps:
             return
         shown = (Message("system", self.agent.instructions), *asked)
         turn.prompts.append(Prompt(shown, tuple(turn.tools)))
-        self._model_calls += 1
+        self.model_calls += 1
         try:
             reply = resolve(self.agent.model.respond(shown, turn.tools))
         except Exception as error:
@@ -227,7 +227,7 @@ class Steps:
             if not is_blank(text):
                 self.journal.publish("message.completed", turn)
         calls = [
-            ToolCall(f"call_{self._model_calls}_{index}", made.name, dict(made.input))
+            ToolCall(f"call_{self.model_calls}_{index}", made.name, dict(made.input))
             for index, made in enumerate(reply.calls)
         ]
         if not calls:
@@ -306,7 +306,7 @@ class Steps:
 
     def _summarise(self, asked: tuple[Message, Message], record: Compaction) -> str:
         record.prompts.append(Prompt(asked, ()))
-        self._model_calls += 1
+        self.model_calls += 1
         reply = resolve(self.agent.model.respond(asked, {}))
         record.summary = reply.text or ""
         return record.summary
@@ -318,11 +318,3 @@ class Steps:
     def _check_cancelled(self) -> None:
         if self.signal.aborted:
             raise TurnCancelledError("The turn was cancelled.")
-
-
-def calls_made(history: Sequence[Message]) -> int:
-    """The number of the last model call that has asked for tools, from the calls' ids: they must not come twice."""
-    numbers = [
-        int(part.id.split("_")[1]) for message in history for part in message.content if isinstance(part, ToolCall)
-    ]
-    return max(numbers, default=0)

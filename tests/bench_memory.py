@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import nbformat
-from jupyter_client import KernelManager
+from jupyter_client.manager import KernelManager
 from nbclient import NotebookClient
 
 from tests.browser.jupyter import running_lab
@@ -52,7 +52,7 @@ def main() -> None:
         rss, pss = memory(server)
         print(f"{'the server':<30} {'':13} RSS {rss:6.0f} MiB   PSS {pss:6.0f} MiB")
         for path in sorted(lab.folder.glob("*.ipynb")):
-            notebook = nbformat.read(path, as_version=4)  # type: ignore[no-untyped-call]
+            notebook = nbformat.read(path, as_version=4)
             manager = KernelManager()
             client = NotebookClient(notebook, km=manager, timeout=120)
             client.start_new_kernel(cwd=str(lab.folder))

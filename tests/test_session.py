@@ -9,7 +9,6 @@ import pytest
 
 from evelab import Agent, Reply, ScriptedModel, Session, agent_tool, define_hook, define_state, define_tool
 from evelab.errors import HeldTurnError, NotHeldError, SessionFailedError
-from evelab.message import ToolCall
 from evelab.model import Call, call
 from tests.providers import Script, agent, keyed, person, slot, texts
 
@@ -257,6 +256,20 @@ def test_a_turn_that_is_interrupted_leaves_the_session_as_it_was() -> None:
     assert session.checkpoint() == before
     assert session.turns[-1].status == "cancelled"
     assert session.send("q3").id == "turn_1"
+
+
+def test_after_an_interrupted_second_step_the_session_goes_on() -> None:
+    """The first step's recall is committed under the turn's number, so the next turn has another one."""
+    recall = Script(texts("a"), texts("b"))
+    work = Script(1, KeyboardInterrupt())
+    tools = {"work": define_tool(description="d", execute=lambda: work(None))}
+    made = Agent({"m": slot(recall)}, model=ScriptedModel([call("work"), call("work"), "ok"]), tools=tools)
+    session = Session(made)
+    with pytest.raises(KeyboardInterrupt):
+        session.send("q1")
+    turn = session.send("q2")
+    assert (turn.id, turn.reply) == ("turn_1", "ok")
+    assert [message.text for message in turn.committed] == ["b"]
 
 
 def test_a_session_does_one_thing_at_a_time() -> None:
@@ -511,39 +524,7 @@ def test_a_subagent_has_fresh_state_and_the_same_memory() -> None:
     assert recall.calls[1].session.id != "S"
 
 
-def test_an_interrupted_turn_goes_on_in_another_session_object() -> None:
-    class Killed(BaseException):
-        """The process ends here."""
-
-    ran: list[str] = []
-    dies = [True]
-
-    def first() -> str:
-        ran.append("first")
-        return "done"
-
-    def second() -> str:
-        ran.append("second")
-        if dies:
-            raise Killed
-        return "done"
-
-    tools = {name: define_tool(description=name, execute=run) for name, run in (("first", first), ("second", second))}
-
-    def session(*replies: Reply | str) -> Session:
-        return Session(Agent(model=ScriptedModel(replies), tools=tools), person("u_1"), id="s")
-
-    before = session(call("first"), call("second"))
-    with pytest.raises(Killed):
-        before.send("go")
-    saved = pickle.loads(pickle.dumps(before.checkpoint()))
-    dies.clear()
-    after = session(call("second"), "all done")
-    after.restore(saved)
-    turn = after.resume()
-    assert (turn.status, turn.reply, turn.id) == ("completed", "all done", "turn_0")
-    assert ran == ["first", "second", "second"]
-    calls = [part.id for message in after.history for part in message.content if isinstance(part, ToolCall)]
-    assert calls == ["call_1_0", "call_2_0"]
-    with pytest.raises(NotHeldError, match="No turn of this session was interrupted"):
-        after.resume()
+def test_a_checkpoint_pickles_with_its_caller() -> None:
+    session = Session(agent(["ok"], p=slot(Script(keyed(a="1")))), person("u_1"))
+    session.send("hello")
+    assert pickle.loads(pickle.dumps(session.checkpoint())) == session.checkpoint()

@@ -154,6 +154,7 @@ def test_a_step_that_keeps_half_of_its_work_is_noticed(monkeypatch: pytest.Monke
 
 def test_a_resume_that_begins_the_turn_anew_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     def anew(self: Any) -> Any:
+        self.cancel()
         self.restore(Checkpoint())
         return self.send("go")
 

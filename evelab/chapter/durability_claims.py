@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import signal
-from typing import Any
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from evelab.agent import Agent
 from evelab.backends import in_memory
@@ -18,6 +20,9 @@ from evelab.session import Session
 from evelab.state import define_state
 from evelab.subagents import agent_tool
 from evelab.tools import define_tool
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 
 class KilledError(BaseException):
@@ -88,14 +93,14 @@ def a_state_survives_until_its_session_ends(see: Evidence) -> None:
     session.send("first turn")
     session.send("second turn")
     see.equal("after another turn", session.state["claim.count"], 1)
-    saved, ended = killed.killed_in_its_second_turn()
-    see.equal("the other process was ended by", signal.Signals(ended).name, "SIGKILL")
-    see.equal("its checkpoint holds what its first turn wrote", saved.state["killed.progress"], 2)
-    again = killed.session()
-    again.restore(saved)
-    again.send("second turn")
-    see.equal("the turn that was killed, run again here", again.state["killed.progress"], 4)
-    see.equal("another session begins afresh", dict(killed.session().state), {})
+    with killed.killed_in_its_second_turn() as (file, ended):
+        see.equal("another process was ended by", signal.Signals(ended).name, "SIGKILL")
+        with Session.open(file, killed.SESSION, agent=killed.two_adder()) as again:
+            see.equal("taken up here, its session holds what its first turn wrote", again.state["killed.progress"], 2)
+            again.resume()
+            see.equal("the turn that was killed, run again here", again.state["killed.progress"], 4)
+        with Session.open(file, "another", agent=killed.two_adder()) as other:
+            see.equal("another session begins afresh", dict(other.state), {})
     session.clear()
     see.equal("clear() leaves it", session.state["claim.count"], 1)
 
@@ -105,24 +110,23 @@ def _add_tool() -> Any:
 
 
 class Interrupted:
-    """A session of two steps. The process ends in the second, once; both steps count their runs.
+    """A stored session of two steps. Its process ends in the second, once; both steps write down that they ran.
 
     Attributes:
         ran: the steps that ran, in order.
-        session: the session that was interrupted.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, file: Path) -> None:
         self.ran: list[str] = []
+        self._file = file
         self._dies = True
-        self.session = self._open([call("first"), call("second")])
 
-    def _open(self, replies: list[Reply]) -> Session:
+    def _open(self, *replies: Reply) -> Session:
         tools = {
             "first": define_tool(description="The first step.", execute=self._first),
             "second": define_tool(description="The second step.", execute=self._second),
         }
-        return Session(Agent(model=ScriptedModel(replies), tools=tools), id="interrupted")
+        return Session.open(self._file, "interrupted", agent=Agent(model=ScriptedModel(replies), tools=tools))
 
     def _first(self) -> int:
         self.ran.append("first")
@@ -135,23 +139,32 @@ class Interrupted:
             raise KilledError
         return _add()
 
-    def resumed(self) -> Session:
-        """Another process takes the session up from its checkpoint, and ends the turn."""
+    def until_it_ends(self) -> Mapping[str, Any]:
+        """The process works until it ends; the state that its file then holds."""
+        with self._open(call("first"), call("second")) as session:
+            try:
+                session.send("go")
+            except KilledError:
+                return session.state
+        raise AssertionError("the process has not ended")
+
+    def resumed(self) -> Mapping[str, Any]:
+        """Another process takes the session up and ends the turn; the state then."""
         self._dies = False
-        after = self._open([call("second")])
-        after.restore(self.session.checkpoint())
-        after.resume()
-        return after
+        with self._open(call("second")) as session:
+            session.resume()
+            return session.state
 
 
 @claim("2.11")
 def an_interrupted_step_runs_again(see: Evidence) -> None:
     """A completed step is not run again; an interrupted one runs again from the state at its start."""
-    run = Interrupted()
-    see.raises("the process ends in the second step", KilledError, lambda: run.session.send("go"))
-    see.equal("the checkpoint holds the first step's state only", run.session.state["claim.count"], 1)
-    see.equal("after the second step has run again", run.resumed().state["claim.count"], 3)
-    see.equal("steps that ran", run.ran, ["first", "second", "second"])
+    with tempfile.TemporaryDirectory() as folder:
+        run = Interrupted(Path(folder) / "sessions")
+        kept = run.until_it_ends()
+        see.equal("the process ended in the second step; kept is the first one's state", kept["claim.count"], 1)
+        see.equal("after the second step has run again", run.resumed()["claim.count"], 3)
+        see.equal("steps that ran", run.ran, ["first", "second", "second"])
     raises = {"t": define_tool(description="Adds, then fails.", execute=lambda: _add() / 0)}
     session = Session(Agent(model=ScriptedModel([call("t"), "ok"]), tools=raises))
     session.send("go")

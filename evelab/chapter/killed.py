@@ -1,16 +1,12 @@
-"""A process that works in a session until it is killed.
-
-It finishes one turn and writes its checkpoint to a file. In the next turn a tool changes the state; then the
-process says "ready" and waits to be killed.
-"""
+"""A process that works in a stored session until it is killed."""
 
 from __future__ import annotations
 
-import pickle
 import subprocess
 import sys
 import tempfile
 import time
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,16 +17,14 @@ from evelab.state import define_state
 from evelab.tools import define_tool
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from evelab.checkpoint import Checkpoint
+    from collections.abc import Callable, Iterator
 
 progress = define_state("killed.progress", lambda: 0)
 SESSION = "session-of-two-processes"
 START_SECONDS = 30
 
 
-def add_two(wait: Callable[[], None] = lambda: None) -> int:
+def add_two(wait: Callable[[], None]) -> int:
     """Add one, wait, add one."""
     progress.update(lambda value: value + 1)
     wait()
@@ -38,39 +32,37 @@ def add_two(wait: Callable[[], None] = lambda: None) -> int:
     return progress.get()
 
 
-def session(wait: Callable[[], None] = lambda: None) -> Session:
-    """A session whose model calls the tool once a turn."""
+def two_adder(wait: Callable[[], None] = lambda: None) -> Agent:
+    """An agent whose model calls the tool once a turn."""
     tools = {"add_two": define_tool(description="Add two.", execute=lambda: add_two(wait))}
-    model = ScriptedModel([call("add_two"), "done"])
-    return Session(Agent(model=model, tools=tools), id=SESSION)
+    return Agent(model=ScriptedModel([call("add_two"), "done"]), tools=tools)
 
 
-def killed_in_its_second_turn() -> tuple[Checkpoint, int]:
-    """Start the process, kill it in the middle of its second turn, and take up its checkpoint.
+@contextmanager
+def killed_in_its_second_turn() -> Iterator[tuple[Path, int]]:
+    """Start a process, and kill it with SIGKILL in the middle of its second turn.
 
-    Returns:
-        The checkpoint that it has left, and the signal that ended it.
+    Yields:
+        The file of its session, which is there inside the ``with``, and the signal that ended the process.
     """
     with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / "checkpoint"
+        file = Path(folder) / "sessions"
         words = [sys.executable, "-c", "from evelab.chapter.killed import work; work()", str(file)]
         with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as process:
             if process.stdout is None or process.stdout.readline() != "ready\n":
                 raise RuntimeError("the process did not come to its second turn")
             process.kill()
             ended = -process.wait(START_SECONDS)
-        return pickle.loads(file.read_bytes()), ended  # noqa: S301 - this program has just written it
+        yield file, ended
 
 
 def work() -> None:
-    """What the process does. Its argument is the file."""
-    file = Path(sys.argv[1])
-    first = session()
-    first.send("first turn")
-    file.write_bytes(pickle.dumps(first.checkpoint()))
-    second = session(_until_killed)
-    second.restore(first.checkpoint())
-    second.send("second turn")
+    """What the process does: a turn, and half of another. Its argument is the session's file."""
+    file = sys.argv[1]
+    with Session.open(file, SESSION, agent=two_adder()) as session:
+        session.send("first turn")
+    with Session.open(file, SESSION, agent=two_adder(_until_killed)) as session:
+        session.send("second turn")
 
 
 def _until_killed() -> None:
