@@ -3,6 +3,7 @@
 from evelab.chapter import (  # each registers its checks
     choice_claims,
     durability_claims,
+    exercise_claims,
     file_memory_claims,
     notes_claims,
     opsbot_claims,
@@ -26,6 +27,7 @@ __all__ = [
     "Result",
     "choice_claims",
     "durability_claims",
+    "exercise_claims",
     "file_memory_claims",
     "notes_claims",
     "opsbot_claims",
