@@ -1,4 +1,4 @@
-"""The command line: ``evelab lab``, ``app``, ``verify``, ``key`` and ``inspect``.
+"""The command line: ``evelab lab``, ``app``, ``reset``, ``verify``, ``key`` and ``inspect``.
 
 Nothing heavy is imported until a command needs it: ``evelab key`` answers at once.
 """
@@ -61,23 +61,53 @@ def _server_options(command: Callable[..., None]) -> Callable[..., None]:
 
 
 @main.command()
-@click.argument("folder", required=False, type=click.Path(file_okay=False, path_type=Path))
+@click.argument("folder", required=False, type=click.Path(path_type=Path))
+@click.option("--workshop", is_flag=True, help="A fresh copy without outputs, in a new folder.")
 @_server_options
-def lab(folder: Path | None, no_browser: bool, port: int | None, base_url: str | None) -> None:
+def lab(folder: Path | None, workshop: bool, no_browser: bool, port: int | None, base_url: str | None) -> None:
     """Open JupyterLab on the notebooks.
 
     In a checkout these are its own notebooks. With FOLDER they are copied there first; a file that FOLDER
     already holds is kept. An installed evelab needs FOLDER.
+
+    With --workshop FOLDER must be new or empty; without FOLDER it is evelab-workshop, or evelab-workshop-2 ...
     """
     from evelab.lab import server
+    from evelab.lab.workshop import make_workshop, workshop_folder
 
     try:
-        notebooks = server.notebooks_in(folder)
+        notebooks = make_workshop(workshop_folder(folder)) if workshop else server.notebooks_in(folder)
+        if workshop:
+            click.echo(f"The workshop's notebooks are in {notebooks}.", err=True)
         words = server.lab_command(notebooks, open_browser=not no_browser, port=port, base_url=base_url)
         status = server.serve(words, port=port)
     except EvelabError as error:
         raise click.ClickException(str(error)) from None
     sys.exit(status)
+
+
+@main.command()
+@click.argument("notebook")
+@click.argument("folder", default=".", type=click.Path(path_type=Path))
+@click.option("--yes", is_flag=True, help="Do not ask.")
+def reset(notebook: str, folder: Path, yes: bool) -> None:
+    """Put one NOTEBOOK of FOLDER back to how it was shipped. The others are not touched.
+
+    Yours is kept beside it, as NOTEBOOK.backup-1.ipynb or the next free number. FOLDER is the present one when
+    it is left out.
+    """
+    from evelab.lab.workshop import plan_reset
+
+    try:
+        plan = plan_reset(notebook, folder)
+        kept = "" if plan.backup is None else f" Yours will be kept as {plan.backup.name}."
+        if not yes:
+            click.confirm(f"Put {plan.target.name} back to how it was shipped?{kept}", abort=True)
+        plan.do()
+    except EvelabError as error:
+        raise click.UsageError(str(error)) from None
+    kept = "" if plan.backup is None else f" Yours is {plan.backup}."
+    click.echo(f"{plan.target} is as it was shipped.{kept}")
 
 
 @main.command()

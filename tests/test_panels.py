@@ -12,7 +12,7 @@ from evelab import by_principal
 from evelab.chapter.callers import CALLERS
 from evelab.chapter.values import PRINTED_KEYS
 from evelab.lab.caller_model import VIEWS, CallerModel
-from evelab.lab.panels import ApprovalPanel, CallerPanel, ChoicePanel, KeyPanel, Prediction
+from evelab.lab.panels import ApprovalPanel, CallerPanel, ChoicePanel, KeyPanel, Prediction, score
 
 KEYS = {(row.policy, row.caller, row.namespace): row.key for row in PRINTED_KEYS}
 A = KEYS["fixed string", "acme u_42", "acme-support-v1"]
@@ -311,3 +311,24 @@ def test_text_in_the_key_panel_shows_as_text() -> None:
     panel.scope.value = "<img src=x onerror=alert(1)>"
     assert "<img" not in panel.shown.value
     assert "&lt;img[20]src=x" in panel.shown.value
+
+
+def test_the_score_counts_what_was_chosen_before_the_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    from evelab.lab.panels import predict
+
+    monkeypatch.setattr(predict, "_ASKED", {})
+    assert "No prediction was made" in score().value
+    right, wrong, late = (Prediction(f"Question {name}?", ["yes", "no"]) for name in ("one", "two", "three"))
+    right.choose("yes")
+    wrong.choose("no")
+    for asked in (right, wrong, late):
+        asked.reveal("yes", "Because.")
+    late.choose("yes")
+    wrong.choose("yes")
+    shown = score()
+    assert "You predicted 2 of 3; 1 right." in shown.value
+    assert "Have another look at: Question two?" in shown.value
+    again = Prediction("Question two?", ["yes", "no"])
+    again.choose("yes")
+    again.reveal("yes", "Because.")
+    assert "You predicted 2 of 3; 2 right." in score().value

@@ -6,6 +6,15 @@ from evelab.lab.panels.choice import ChoicePanel
 from evelab.lab.panels.exercise import ExercisePanel
 from evelab.lab.panels.key import KeyPanel
 from evelab.lab.panels.live import LiveHTML
-from evelab.lab.panels.predict import Prediction
+from evelab.lab.panels.predict import Prediction, score
 
-__all__ = ["ApprovalPanel", "CallerPanel", "ChoicePanel", "ExercisePanel", "KeyPanel", "LiveHTML", "Prediction"]
+__all__ = [
+    "ApprovalPanel",
+    "CallerPanel",
+    "ChoicePanel",
+    "ExercisePanel",
+    "KeyPanel",
+    "LiveHTML",
+    "Prediction",
+    "score",
+]
