@@ -7,19 +7,18 @@ the page, by its own clock, so that the driver's way there and back does not cou
 
 from __future__ import annotations
 
-import json
 import shutil
 import statistics
 import tempfile
 import time
 from itertools import cycle
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from playwright.sync_api import sync_playwright
 
 from evelab.lab.caller_model import VIEWS
-from tests.browser.jupyter import CHROMIUM_FLAGS, caller_panel, open_notebook, run_all, running_lab
+from tests.browser.jupyter import CHROMIUM_FLAGS, caller_panel, notebook_of, open_notebook, run_all, running_lab
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -66,17 +65,9 @@ SWITCH = """
 """
 
 
-def notebook(source: str) -> str:
-    """A notebook of one cell."""
-    cell: dict[str, Any] = {"cell_type": "code", "execution_count": None, "metadata": {}, "outputs": [], "id": "only"}
-    kernel = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
-    cells = [{**cell, "source": source}]
-    return json.dumps({"cells": cells, "metadata": {"kernelspec": kernel}, "nbformat": 4, "nbformat_minor": 5})
-
-
 def switches(browser: Browser, lab: Lab) -> dict[str, list[float]]:
     """View -> milliseconds from a click on a caller to the changed panel, of each switch."""
-    (lab.folder / "switches.ipynb").write_text(notebook(CELL))
+    (lab.folder / "switches.ipynb").write_text(notebook_of(CELL))
     page = browser.new_page(viewport={"width": 1280, "height": 1000})
     open_notebook(page, lab, "switches")
     run_all(page)

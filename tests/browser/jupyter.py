@@ -15,7 +15,7 @@ import time
 import urllib.request
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from playwright.sync_api import expect
 
@@ -136,6 +136,14 @@ def wait_for(lab: Lab, server: subprocess.Popen[bytes], log: Path) -> None:
         else:
             return
     raise RuntimeError(f"JupyterLab did not start:\n{log.read_text()}")
+
+
+def notebook_of(*sources: str) -> str:
+    """A notebook of these code cells, not yet run."""
+    blank: dict[str, Any] = {"cell_type": "code", "execution_count": None, "metadata": {}, "outputs": []}
+    cells = [{**blank, "id": f"cell-{place}", "source": source} for place, source in enumerate(sources)]
+    kernel = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
+    return json.dumps({"cells": cells, "metadata": {"kernelspec": kernel}, "nbformat": 4, "nbformat_minor": 5})
 
 
 def stop_kernels(lab: Lab) -> None:

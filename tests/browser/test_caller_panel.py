@@ -102,7 +102,7 @@ def test_an_invalid_namespace_shows_its_sentence_and_keeps_the_table(panel: Loca
 
 
 def test_a_caller_of_ones_own_is_added_by_keyboard(panel: Locator, page: Page) -> None:
-    panel.get_by_text("A caller of your own").click()
+    press(panel, "A caller of your own")
     for label, value in (("Label", "initech u_1"), ("Principal id", "u_1"), ("Tenant", "initech")):
         panel.get_by_label(label, exact=True).focus()
         page.keyboard.type(value)

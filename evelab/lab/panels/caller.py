@@ -20,7 +20,12 @@ if TYPE_CHECKING:
 LABEL = {"description_width": "90px"}
 ENTER_SECONDS = 2.0
 """How long after Enter a text may arrive and still count as entered."""
+OWN = "A caller of your own"
 OWN_TYPES = ("user", "service", "anonymous", "runtime", "local-dev")
+
+
+def _show(box: Any, *, is_shown: bool) -> None:
+    box.layout.display = None if is_shown else "none"
 
 
 class CallerPanel(widgets.VBox):  # type: ignore[misc]
@@ -102,8 +107,12 @@ class CallerPanel(widgets.VBox):  # type: ignore[misc]
         self.add.on_click(lambda _: self.add_caller())
         fields = [self.own_label, self.own_authenticator, self.own_issuer, self.own_id, self.own_tenant]
         row = widgets.Layout(flex_flow="row wrap")
-        inside = widgets.VBox([self.own_type, widgets.Box(fields, layout=row), self.add])
-        return widgets.Accordion(children=[inside], titles=("A caller of your own",))
+        form = widgets.VBox([self.own_type, widgets.Box(fields, layout=row), self.add])
+        # Not an accordion: Tab does not lead to its heading.
+        self.own_opener = widgets.ToggleButton(description=OWN, layout=widgets.Layout(width="auto"))
+        self.own_opener.observe(lambda _: _show(form, is_shown=self.own_opener.value), "value")
+        _show(form, is_shown=False)
+        return widgets.VBox([self.own_opener, form])
 
     def say(self) -> None:
         """Send what stands in the text field."""
