@@ -12,6 +12,8 @@ from evelab.chapter.callers import CALLERS
 from evelab.chapter.policies import FIXED, POLICIES
 from evelab.lab.approval_model import NOTES, ApprovalModel
 from evelab.lab.caller_model import VIEWS, CallerModel
+from evelab.lab.choice_model import ChoiceModel
+from evelab.lab.key_model import STRING, TUPLE, KeyModel
 from tests.browser.accessible import violations
 from tests.browser.conftest import WIDTHS
 from tests.browser.hands import Keyboard, Mouse
@@ -30,6 +32,11 @@ CELLS = (
     "panels.ApprovalPanel()",
     "question = panels.Prediction('Who reads it?', ['everybody', 'nobody'])\nquestion",
     "question.reveal('nobody', 'The slot is off.')",
+    "panels.KeyPanel()",
+    "panels.ChoicePanel()",
+    "from evelab import Agent\ntimes = []\n"
+    "def answer(store):\n    times.append(1)\n    print('attempt', len(times))\n    return Agent()\n"
+    "panels.ExercisePanel('12.3', answer)",
 )
 TEXT = "markup => Object.assign(document.createElement('div'), {innerHTML: markup}).textContent"
 
@@ -65,7 +72,13 @@ def field(panel: Locator, label: str) -> Locator:
 
 
 def approval_panel(page: Page) -> Locator:
-    return page.locator(".jp-OutputArea-output .widget-vbox").filter(has=page.get_by_role("button", name="Approve"))
+    return panel_with(page, "Approve")
+
+
+def panel_with(page: Page, name: str) -> Locator:
+    """The panel that has a button of this name."""
+    has = page.get_by_role("button", name=name, exact=True)
+    return page.locator(".jp-OutputArea-output .widget-vbox").filter(has=has)
 
 
 class Twin:
@@ -196,6 +209,58 @@ def test_a_prediction_is_made_and_changed(panels: Page, hand: Hand) -> None:
     expect(told).to_contain_text("Right.")
 
 
+def test_a_key_follows_its_namespace_and_scope(panels: Page, hand: Hand) -> None:
+    panel, model = panel_with(panels, TUPLE), KeyModel()
+    typed = {"Namespace": "acme-support-v1", "Scope": "acme,u_42"}
+    form = TUPLE
+
+    def same() -> None:
+        model.change(typed["Namespace"], form, typed["Scope"])
+        expect(panel.locator(".widget-html-content")).to_have_text(panels.evaluate(TEXT, model.markup()))
+
+    for label, text in (
+        ("Namespace", "acme-support-v2"),
+        ("Scope", "acme,u_99"),
+        ("Scope", "acme,"),
+        ("Scope", "globex,u_42"),
+    ):
+        hand.write(field(panel, label), text)
+        typed[label] = text
+        same()
+        expect(panel.get_by_role("alert")).to_have_count(int(text == "acme,"))
+    for form in (STRING, TUPLE):
+        hand.press(button(panel, form))
+        same()
+
+
+def test_four_questions_are_answered_and_taken_back(panels: Page, hand: Hand) -> None:
+    panel, model = panel_with(panels, "Start again"), ChoiceModel()
+
+    def answer(place: int, yes: bool) -> None:
+        hand.press(button(panel, "yes" if yes else "no").nth(place))
+        model.answer(place, yes)
+        expect(panel.locator(".widget-html-content")).to_have_text(panels.evaluate(TEXT, model.markup()))
+
+    for place, yes in enumerate((True, True, False, True)):
+        expect(button(panel, "yes").nth(place)).to_be_enabled()
+        answer(place, yes)
+    expect(panel).to_contain_text("Use: connection.")
+    answer(1, False)
+    expect(panel).to_contain_text("Use: define_state.")
+    expect(button(panel, "yes").nth(2)).to_be_disabled()
+    hand.press(button(panel, "Start again"))
+    expect(panel).to_contain_text("Question 1 is open")
+
+
+def test_an_answer_is_checked_again(panels: Page, hand: Hand) -> None:
+    panel = panel_with(panels, "Check")
+    expect(panel.get_by_role("row")).to_have_count(5)
+    expect(panel).to_contain_text("The first one: attempt 1")
+    hand.press(button(panel, "Check"))
+    expect(panel).to_contain_text("The first one: attempt 2")
+    expect(panel).to_contain_text("0 of 4 requirements are met.")
+
+
 @pytest.mark.parametrize("text", HOSTILE)
 def test_what_a_person_types_is_shown_as_text(panels: Page, text: str) -> None:
     alerts: list[str] = []
@@ -218,7 +283,12 @@ def test_what_a_person_types_is_shown_as_text(panels: Page, text: str) -> None:
     expect(panel.locator("table")).to_contain_text(shown)
     for view in VIEWS:
         mouse.press(button(panel, view))
-    assert panel.locator("img, script, a, h1, iframe").count() == 0
+    keys = panel_with(panels, TUPLE)
+    for label in ("Namespace", "Scope"):
+        mouse.write(field(keys, label), text)
+    expect(keys).to_contain_text("characters after the prefix have changed")
+    for shown_in in (panel, keys):
+        assert shown_in.locator("img, script, a, h1, iframe").count() == 0
     assert alerts == []
 
 
@@ -226,7 +296,8 @@ def test_no_panel_breaks_the_accessibility_rules(panels: Page) -> None:
     approval = approval_panel(panels)
     prediction = panels.locator(".jp-OutputArea-output .widget-vbox").filter(has_text="Who reads it?")
     button(caller_panel(panels), "A caller of your own").click()
-    for panel in (caller_panel(panels), approval, prediction):
+    others = [panel_with(panels, name) for name in (TUPLE, "Start again", "Check")]
+    for panel in (caller_panel(panels), approval, prediction, *others):
         assert violations(panels, panel) == []
 
 
@@ -237,7 +308,10 @@ def test_how_the_panels_look(page: Page, lab: Lab, dark_lab: Lab, artefacts: Pat
     for width in WIDTHS:
         page.set_viewport_size({"width": width, "height": 2000})
         page.locator(".jp-NotebookPanel").screenshot(path=artefacts / f"panels-{theme}-{width}.png")
-        for panel in (caller_panel(page), approval_panel(page)):
+        for panel in (
+            caller_panel(page),
+            *(panel_with(page, name) for name in ("Approve", TUPLE, "Start again", "Check")),
+        ):
             box = panel.bounding_box()
             assert box is not None
             assert box["x"] + box["width"] <= width
