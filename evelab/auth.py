@@ -31,6 +31,11 @@ class Principal:
     def __post_init__(self) -> None:
         object.__setattr__(self, "attributes", MappingProxyType(dict(self.attributes)))
 
+    def __reduce__(self) -> tuple[type[Principal], tuple[Any, ...]]:
+        """A checkpoint holds its caller and must pickle; a mapping proxy does not."""
+        fields = (self.principal_type, self.authenticator, self.principal_id, self.issuer)
+        return (Principal, (*fields, dict(self.attributes)))
+
 
 @dataclass(frozen=True, slots=True)
 class Auth:

@@ -1,12 +1,14 @@
 """Where file memory keeps its documents: one contract, conditional writes only.
 
 A backend reads the document of a key with its version, and writes it only if the version is still the one
-that was read. Source: eve 0.80.1, ``public/memory/file/backend``.
+that was read. Source: eve 0.80.1, ``public/memory/file/backend``. ``in_memory`` is here; ``evelab.directory`` keeps
+documents in a folder and ``evelab.object_store`` in S3, Google's or Azure's store.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import threading
 import uuid
 from dataclasses import dataclass
@@ -17,10 +19,12 @@ from evelab.errors import DefinitionError, MemoryDocumentConflictError, OptionEr
 from evelab.text import is_blank
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
 DEFAULT_PREFIX = "eve/memory/file"
 DOCUMENT_NAME = "MEMORY.md"
+KEY_MAX_CHARACTERS = 200
+_NOT_IN_A_KEY = re.compile(r"[^A-Za-z0-9_-]")
 _BLOB_VARIABLES = (
     "EVE_MEMORY_BLOB_STORE_ID",
     "EVE_MEMORY_BLOB_READ_WRITE_TOKEN",
@@ -70,6 +74,28 @@ def check_prefix(prefix: str) -> str:
     return trimmed
 
 
+def check_key(key: str) -> str:
+    """A key that can name a folder: 1 to 200 of the characters ``A-Z a-z 0-9 _ -``, as every key of eve.
+
+    No other character reaches a path, so no key can leave the folder of its store.
+
+    Raises:
+        OptionError: what is wrong with it. The key itself is not shown: it may be a raw scope.
+    """
+    if not isinstance(key, str) or not 1 <= len(key) <= KEY_MAX_CHARACTERS:
+        raise OptionError(
+            f"A document's key must be a string of 1 to {KEY_MAX_CHARACTERS} characters, "
+            f"not {f'{len(key):,} characters' if isinstance(key, str) else type(key).__name__}.",
+            place="key",
+        )
+    if found := _NOT_IN_A_KEY.search(key):
+        raise OptionError(
+            f"A document's key may hold A-Z, a-z, 0-9, _ and - only: character {found.start()} is {found.group()!r}.",
+            place=f"key[{found.start()}]",
+        )
+    return key
+
+
 def document_path(key: str, *, prefix: str = DEFAULT_PREFIX) -> str:
     """The path of a key's document in an object store: ``<prefix>/<key>/MEMORY.md``.
 
@@ -102,6 +128,10 @@ class InMemory:
             stored = StoredDocument(content, f"mem_{self._id}_{self._writes}")
             self._documents[key] = stored
             return stored
+
+    def keys(self) -> Iterator[str]:
+        """The keys of all documents, in the order in which they were first written."""
+        return iter(list(self._documents))
 
     def documents(self) -> dict[str, str]:
         """Key -> content of every document, in the order in which they were first written."""

@@ -1,4 +1,4 @@
-"""The command line: ``evelab lab``, ``evelab verify`` and ``evelab key``.
+"""The command line: ``evelab lab``, ``app``, ``reset``, ``verify``, ``key`` and ``inspect``.
 
 Nothing heavy is imported until a command needs it: ``evelab key`` answers at once.
 """
@@ -20,7 +20,7 @@ from evelab.keys import memory_key
 from evelab.scope import Scope, ScopeContext, by_principal
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from evelab.chapter import Result
     from evelab.chapter.six_keys import KeyRow
@@ -50,21 +50,81 @@ def main() -> None:
     """How an AI agent remembers: the workbench for chapter 8 of the eve tutorial."""
 
 
+def _server_options(command: Callable[..., None]) -> Callable[..., None]:
+    for option in (
+        click.option("--base-url", metavar="PATH", help="Where on the server it is, such as /user/zhang/."),
+        click.option("--port", type=click.IntRange(1, 65535), help="The port. By default 8888, or the next free one."),
+        click.option("--no-browser", is_flag=True, help="Print the address instead of opening a browser."),
+    ):
+        command = option(command)
+    return command
+
+
 @main.command()
-@click.argument("folder", required=False, type=click.Path(file_okay=False, path_type=Path))
-@click.option("--no-browser", is_flag=True, help="Print the address instead of opening a browser.")
-@click.option("--port", type=click.IntRange(1, 65535), help="The port. By default 8888, or the next free one.")
-def lab(folder: Path | None, no_browser: bool, port: int | None) -> None:
+@click.argument("folder", required=False, type=click.Path(path_type=Path))
+@click.option("--workshop", is_flag=True, help="A fresh copy without outputs, in a new folder.")
+@_server_options
+def lab(folder: Path | None, workshop: bool, no_browser: bool, port: int | None, base_url: str | None) -> None:
     """Open JupyterLab on the notebooks.
 
     In a checkout these are its own notebooks. With FOLDER they are copied there first; a file that FOLDER
     already holds is kept. An installed evelab needs FOLDER.
+
+    With --workshop FOLDER must be new or empty; without FOLDER it is evelab-workshop, or evelab-workshop-2 ...
+    """
+    from evelab.lab import server
+    from evelab.lab.workshop import make_workshop, workshop_folder
+
+    try:
+        notebooks = make_workshop(workshop_folder(folder)) if workshop else server.notebooks_in(folder)
+        if workshop:
+            click.echo(f"The workshop's notebooks are in {notebooks}.", err=True)
+        words = server.lab_command(notebooks, open_browser=not no_browser, port=port, base_url=base_url)
+        status = server.serve(words, port=port)
+    except EvelabError as error:
+        raise click.ClickException(str(error)) from None
+    sys.exit(status)
+
+
+@main.command()
+@click.argument("notebook")
+@click.argument("folder", default=".", type=click.Path(path_type=Path))
+@click.option("--yes", is_flag=True, help="Do not ask.")
+def reset(notebook: str, folder: Path, yes: bool) -> None:
+    """Put one NOTEBOOK of FOLDER back to how it was shipped. The others are not touched.
+
+    Yours is kept beside it, as NOTEBOOK.backup-1.ipynb or the next free number. FOLDER is the present one when
+    it is left out.
+    """
+    from evelab.lab.workshop import plan_reset
+
+    try:
+        plan = plan_reset(notebook, folder)
+        kept = "" if plan.backup is None else f" Yours will be kept as {plan.backup.name}."
+        if not yes:
+            click.confirm(f"Put {plan.target.name} back to how it was shipped?{kept}", abort=True)
+        plan.do()
+    except EvelabError as error:
+        raise click.UsageError(str(error)) from None
+    kept = "" if plan.backup is None else f" Yours is {plan.backup}."
+    click.echo(f"{plan.target} is as it was shipped.{kept}")
+
+
+@main.command()
+@click.argument("folder", required=False, type=click.Path(exists=True, file_okay=False, path_type=Path))
+@_server_options
+def app(folder: Path | None, no_browser: bool, port: int | None, base_url: str | None) -> None:
+    """Open the notebooks as pages: panels, tables and text, and no cells.
+
+    They are evelab's own; with FOLDER, those in FOLDER. Nothing is written: a page that is opened again begins
+    anew. Needs Voila: pip install "evelab[app]".
     """
     from evelab.lab import server
 
     try:
-        notebooks = server.notebooks_in(folder)
-        status = server.serve(notebooks, open_browser=not no_browser, port=port)
+        notebooks = server.source_notebooks()[0] if folder is None else folder
+        words = server.app_command(notebooks, open_browser=not no_browser, port=port, base_url=base_url)
+        status = server.serve(words, port=port)
     except EvelabError as error:
         raise click.ClickException(str(error)) from None
     sys.exit(status)
@@ -229,3 +289,64 @@ def key(
         click.echo(memory_key(namespace, "" if resolved is None else resolved))
     except ScopeError as error:
         raise click.UsageError(str(error)) from None
+
+
+@main.command()
+@click.argument("store", metavar="PATH_OR_URL")
+@click.option("--prefix", metavar="P", help="Where the documents are in it. By default eve/memory/file.")
+@click.option(
+    "--slot", default="profile", metavar="S", help="The slot's name, which recalled text holds. By default profile."
+)
+@click.option("--max-characters", type=click.IntRange(1), help="The slot's limit. By default 4,000.")
+@click.option("--callers", type=click.Path(dir_okay=False, path_type=Path), help="A CSV file of callers.")
+@click.option("--policy", "policies", multiple=True, metavar="NAME", help="How the slot is scoped. May be repeated.")
+@click.option("--namespace", "namespaces", multiple=True, metavar="N", help="The slot's namespace. May be repeated.")
+@click.option("--json", "as_json", is_flag=True, help="Print the findings as JSON.")
+def inspect(
+    store: str,
+    prefix: str | None,
+    slot: str,
+    max_characters: int | None,
+    callers: Path | None,
+    policies: tuple[str, ...],
+    namespaces: tuple[str, ...],
+    as_json: bool,
+) -> None:
+    """List the documents of a store of file memory, check each, and say how full it is. Nothing is changed.
+
+    The store is a folder, or an address: s3://bucket, gs://bucket, az://container (these take their
+    credentials from the environment). No text of a memory and no scope is printed.
+
+    With --callers, --policy and --namespace each document gets its owners, and those of nobody are orphans.
+    The callers' file is CSV. Its first line names the columns label, type, authenticator, id and, if needed,
+    issuer and tenant:
+
+    \b
+    label,type,authenticator,issuer,id,tenant
+    Zhang San,user,app,opsbot,u_42,acme
+
+    Policies: tenant_principal, tenant, by_principal, principal_id, tenant_or_public, fixed.
+
+    Exit status 1 when a document is broken, 2 for bad input or a store that cannot be listed.
+    """
+    from evelab.backends import DEFAULT_PREFIX
+    from evelab.file_memory import DEFAULT_MAX_CHARACTERS
+    from evelab.inspection import inspect as findings_in
+    from evelab.inspection import inspection_json, inspection_lines, open_store
+    from evelab.owners import POLICIES, owners_of, read_callers
+
+    if len({bool(callers), bool(policies), bool(namespaces)}) > 1:
+        raise click.UsageError("--callers, --policy and --namespace go together.")
+    if unknown := [name for name in policies if name not in POLICIES]:
+        raise click.UsageError(f"There is no policy {unknown[0]}; there are {', '.join(POLICIES)}.")
+    try:
+        owners = owners_of(read_callers(callers), policies, namespaces) if callers else None
+        found = list(findings_in(open_store(store, prefix=prefix or DEFAULT_PREFIX), slot=slot, owners=owners))
+    except EvelabError as error:
+        raise click.UsageError(str(error)) from None
+    limit = max_characters or DEFAULT_MAX_CHARACTERS
+    if as_json:
+        click.echo(json.dumps(inspection_json(found, max_characters=limit), ensure_ascii=True, indent=2))
+    else:
+        click.echo("\n".join(inspection_lines(found, max_characters=limit)))
+    sys.exit(1 if any(one.sizes is None for one in found) else 0)

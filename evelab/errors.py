@@ -154,6 +154,23 @@ class MemoryDocumentConflictError(EvelabError):
         self.key = key
 
 
+class StoreError(EvelabError):
+    """A store that could not be used, or that cannot keep something safely. What was asked of it is undone.
+
+    ``__cause__`` is the store's own error, where there is one. Its text may name addresses, so it is not in the
+    sentence, which a model reads when a save fails.
+
+    Attributes:
+        store: which kind: ``"directory"``, ``"object store"``, ``"SQLite"`` or ``"PostgreSQL"``.
+        key: the document's key, or None where the fault is not in one document.
+    """
+
+    def __init__(self, message: str, *, store: str, key: str | None = None) -> None:
+        super().__init__(message)
+        self.store = store
+        self.key = key
+
+
 class ToolInputError(EvelabError, ValueError):
     """A tool input that does not fit the tool's schema. The sentence is the one that eve's model reads.
 
@@ -330,18 +347,6 @@ class StateLayoutError(EvelabError):
     def __init__(self, layout: object) -> None:
         super().__init__("The saved session state has a layout that this version cannot read. Start a new session.")
         self.layout = layout
-
-
-class StoreError(EvelabError):
-    """A database that refused, or is not there. What was asked of it is undone.
-
-    Attributes:
-        store: ``"SQLite"`` or ``"PostgreSQL"``.
-    """
-
-    def __init__(self, message: str, *, store: str) -> None:
-        super().__init__(message)
-        self.store = store
 
 
 class RecordError(EvelabError, ValueError):

@@ -25,7 +25,7 @@ from evelab.tools import Tool, define_tool
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from evelab.backends import Backend
+    from evelab.backends import Backend, StoredDocument
 
 MAX_SAFE_INTEGER = 2**53 - 1
 DEFAULT_MAX_CHARACTERS = 4000
@@ -219,8 +219,15 @@ def read_document(backend: Backend, key: str) -> tuple[Document, str] | None:
         DocumentError: the backend gave something else, or the document is larger than 65,536 bytes or invalid.
     """
     stored = backend.read(key)
-    if stored is None:
-        return None
+    return None if stored is None else (check_stored(stored), stored.version)
+
+
+def check_stored(stored: StoredDocument) -> Document:
+    """The document that a backend holds.
+
+    Raises:
+        DocumentError: as ``read_document``.
+    """
     if not isinstance(stored.content, str) or not isinstance(stored.version, str):
         raise DocumentError("Memory backend returned an invalid document.", reason="not two strings")
     if not stored.version:
@@ -230,7 +237,7 @@ def read_document(backend: Backend, key: str) -> tuple[Document, str] | None:
             f"Memory backend returned a document larger than {DOCUMENT_MAX_BYTES:,} UTF-8 bytes.",
             reason="too large",
         )
-    return parse_document(stored.content), stored.version
+    return parse_document(stored.content)
 
 
 def is_conflict(error: Exception) -> bool:

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 
 from evelab.chapter.callers import ANONYMOUS, CALLERS, GLOBEX, LI_SI, PARTNER, ZHANG_SAN, Caller, may_share, user
+from evelab.chapter.key_steps import key_steps
 from evelab.chapter.policies import (
     BY_PRINCIPAL,
     FIXED,
@@ -19,8 +20,10 @@ from evelab.chapter.policies import (
     TENANT_PRINCIPAL,
     Policy,
 )
+from evelab.chapter.turn_claims import Traced
 from evelab.chapter.values import PRINTED_KEYS
 from evelab.chapter.workbench import Workbench
+from evelab.errors import SessionFailedError
 from evelab.file_memory import Document
 from evelab.lab import figures, frames, html, views
 from evelab.lab.colours import BORDERS, COLOURS, PALETTE, KeyColours, contrast, short
@@ -233,3 +236,39 @@ def test_the_gauge_measures_what_the_limits_measure() -> None:
 def test_labels_of_the_example_callers_can_be_drawn_without_a_chinese_font() -> None:
     assert all(caller.label.isascii() for caller in CALLERS)
     assert len({caller.label for caller in CALLERS}) == len(CALLERS)
+
+
+def test_the_key_figure_holds_every_step() -> None:
+    steps = key_steps("acme-support-v1", ("acme", "u_42"))
+    drawn = figures.key(steps)
+    assert steps.key in drawn.text
+    assert steps.key[:46] in drawn.svg
+    assert "namespace-v1[00][00][00][00][0f]acme-support-v1" in drawn.text
+    assert drawn.svg == figures.key(steps).svg
+    assert "more characters" in figures.key(key_steps("n" * 300, "s")).svg
+
+
+def test_the_timeline_has_a_lane_for_each_and_marks_what_failed() -> None:
+    traced = Traced(fails="recall workspace")
+    with pytest.raises(SessionFailedError):
+        traced.session.send("?")
+    drawn = figures.timeline(traced.moments[:4], failed="recall workspace")
+    assert drawn.text.split("\n") == [
+        "1. lock profile",
+        "2. lock workspace",
+        "3. recall profile",
+        "4. recall workspace FAILS",
+    ]
+    assert drawn.svg.count("FAILS") == 1
+
+
+def test_the_knowledge_figure_says_who_sees_what() -> None:
+    drawn = figures.knowledge(
+        {"acme u_42": {"profile": True, "incident": False}, "nobody": {"profile": False, "incident": False}}
+    )
+    assert drawn.text.split("\n") == ["acme u_42 sees: profile", "nobody sees: nothing"]
+    assert drawn.svg.count(">sees it<") == 1
+
+
+def test_a_figure_shrinks_with_the_page() -> None:
+    assert '<svg style="max-width: 100%; height: auto" ' in figures.knowledge({"a": {"b": True}}).svg

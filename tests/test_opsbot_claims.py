@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from evelab import default_namespace, lifecycle
-from evelab.chapter import CLAIMS, opsbot, run
+from evelab.chapter import CLAIMS, incident, opsbot, run
 from evelab.chapter.callers import CALLERS
 from evelab.keys import Lock, create_lock
 from evelab.state import define_state
@@ -45,7 +45,7 @@ def test_a_slot_in_the_key_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_state_that_outlives_its_session_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     held: dict[str, Any] = {"id": "INC-1", "services_checked": []}
-    monkeypatch.setattr(opsbot, "incident", define_state("opsbot.leaky", lambda: held))
+    monkeypatch.setattr(incident, "incident", define_state("opsbot.leaky", lambda: held))
     assert fails("10.1")
 
 

@@ -12,7 +12,7 @@ from evelab import by_principal
 from evelab.chapter.callers import CALLERS
 from evelab.chapter.values import PRINTED_KEYS
 from evelab.lab.caller_model import VIEWS, CallerModel
-from evelab.lab.panels import ApprovalPanel, CallerPanel, Prediction
+from evelab.lab.panels import ApprovalPanel, CallerPanel, ChoicePanel, KeyPanel, Prediction, score
 
 KEYS = {(row.policy, row.caller, row.namespace): row.key for row in PRINTED_KEYS}
 A = KEYS["fixed string", "acme u_42", "acme-support-v1"]
@@ -269,3 +269,66 @@ def test_the_panel_warns_about_nothing() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         CallerPanel()
+
+
+def test_the_four_questions_are_asked_in_order_and_the_first_that_settles_decides() -> None:
+    panel = ChoicePanel()
+    assert [question.disabled for question in panel.questions] == [False, True, True, True]
+    panel.questions[0].value = True
+    panel.questions[1].value = True
+    assert [question.disabled for question in panel.questions] == [False, False, False, True]
+    panel.questions[2].value = False
+    panel.questions[3].value = True
+    assert "Use: connection." in panel.shown.value
+    panel.questions[1].value = False
+    assert "Use: define_state." in panel.shown.value
+    assert [question.disabled for question in panel.questions] == [False, False, True, True]
+    panel.again.click()
+    assert "Question 1 is open" in panel.shown.value
+    assert "Question 1 is open" in panel._repr_mimebundle_()["text/plain"]
+
+
+def test_a_changed_letter_changes_the_key_and_a_broken_rule_leaves_it() -> None:
+    panel = KeyPanel()
+    assert B in panel.shown.value.replace("<wbr>", "") or B[:31] in panel.shown.value
+    assert panel.model.steps.key == B
+    panel.namespace.value = "acme-support-v2"
+    changed = panel.model.steps.key
+    assert changed == KEYS["[tenant, principal]", "acme u_42", "acme-support-v2"]
+    assert "characters after the prefix have changed" in panel.shown.value
+    panel.scope.value = "acme,"
+    assert panel.model.steps.key == changed
+    assert "must not be blank" in panel.shown.value
+    panel.scope.value = "acme, u_42"
+    assert "acme[00][00][00][05][20]u_42" in panel.shown.value
+    panel.form.value = "one string"
+    assert "scope-scalar-v1" in panel.shown.value
+    assert panel.model.steps.key in panel._repr_mimebundle_()["text/plain"]
+
+
+def test_text_in_the_key_panel_shows_as_text() -> None:
+    panel = KeyPanel()
+    panel.scope.value = "<img src=x onerror=alert(1)>"
+    assert "<img" not in panel.shown.value
+    assert "&lt;img[20]src=x" in panel.shown.value
+
+
+def test_the_score_counts_what_was_chosen_before_the_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    from evelab.lab.panels import predict
+
+    monkeypatch.setattr(predict, "_ASKED", {})
+    assert "No prediction was made" in score().value
+    right, wrong, late = (Prediction(f"Question {name}?", ["yes", "no"]) for name in ("one", "two", "three"))
+    right.choose("yes")
+    wrong.choose("no")
+    for asked in (right, wrong, late):
+        asked.reveal("yes", "Because.")
+    late.choose("yes")
+    wrong.choose("yes")
+    shown = score()
+    assert "You predicted 2 of 3; 1 right." in shown.value
+    assert "Have another look at: Question two?" in shown.value
+    again = Prediction("Question two?", ["yes", "no"])
+    again.choose("yes")
+    again.reveal("yes", "Because.")
+    assert "You predicted 2 of 3; 2 right." in score().value

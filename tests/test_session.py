@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from typing import Any
 
 import pytest
@@ -521,3 +522,9 @@ def test_a_subagent_has_fresh_state_and_the_same_memory() -> None:
     assert len(keys) == 1
     assert recall.calls[1].session.parent == "S"
     assert recall.calls[1].session.id != "S"
+
+
+def test_a_checkpoint_pickles_with_its_caller() -> None:
+    session = Session(agent(["ok"], p=slot(Script(keyed(a="1")))), person("u_1"))
+    session.send("hello")
+    assert pickle.loads(pickle.dumps(session.checkpoint())) == session.checkpoint()

@@ -48,7 +48,7 @@ class Evidence:
         """Note something that should be true."""
         self.observations.append(Observation(what, bool(seen), True))
 
-    def raises(self, what: str, error: type[Exception], act: Callable[[], object]) -> Any:
+    def raises(self, what: str, error: type[BaseException], act: Callable[[], object]) -> Any:
         """Note that ``act`` raises ``error``, and return what it raised, or None."""
         try:
             act()

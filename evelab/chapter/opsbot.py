@@ -6,19 +6,18 @@ is busy with belongs to the session.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from evelab.agent import Agent
 from evelab.backends import InMemory, in_memory
 from evelab.chapter.callers import CALLERS, ZHANG_SAN, Caller
+from evelab.chapter.incident import incident_tools
 from evelab.chapter.policies import tenant_only
 from evelab.file_memory import file_memory
 from evelab.model import RuleModel, ScriptedModel, call
 from evelab.provider import Default, Handler, define_memory
 from evelab.scope import by_principal
 from evelab.session import Session
-from evelab.state import define_state
-from evelab.tools import define_tool
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -32,34 +31,6 @@ FACTS = {
     "incident": "INC-7",
 }
 """One fact of each kind: in the profile, in the workspace, in the session's state."""
-
-
-def _nothing_tracked() -> dict[str, Any]:
-    return {"id": None, "services_checked": []}
-
-
-incident = define_state("opsbot.incident", _nothing_tracked)
-
-
-def start_incident(id: str) -> Any:  # noqa: A002
-    """Begin to track an incident; the list of checked services starts empty."""
-    incident.update(lambda held: {**held, "id": id, "services_checked": []})
-    return incident.get()
-
-
-def show_incident() -> Any:
-    """What the session tracks. Only now the model sees it."""
-    return incident.get()
-
-
-TOOLS = {
-    "start_incident": define_tool(
-        description="Begin to track an incident.",
-        input_schema={"type": "object", "properties": {"id": {"type": "string"}}, "required": ["id"]},
-        execute=start_incident,
-    ),
-    "show_incident": define_tool(description="Read the tracked incident.", execute=show_incident),
-}
 
 
 def opsbot(
@@ -88,7 +59,7 @@ def opsbot(
             provider=provider, scope=workspace_scope, namespace=namespace, description="What the team has agreed."
         ),
     }
-    return Agent(memory, model or RuleModel(), tools=TOOLS, app_root="opsbot")
+    return Agent(memory, model or RuleModel(), tools=incident_tools(), app_root="opsbot")
 
 
 def recalled_by(agent: Agent, caller: Caller) -> dict[str, str]:

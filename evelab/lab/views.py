@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from evelab.chapter.callers import Caller
     from evelab.chapter.claims import Result
+    from evelab.chapter.exercises import Report
     from evelab.chapter.six_keys import KeyRow
     from evelab.chapter.workbench import Look, Sharing, Stored
     from evelab.scope import Scope
@@ -214,6 +215,22 @@ def claims_view(results: Sequence[Result]) -> View:
                 _plain(result.claim.text),
             )
             for result in results
+        ),
+    )
+
+
+def report_view(report: Report) -> View:
+    """A check of an exercise: one line a requirement, done or what was seen instead, and what helps."""
+    return View(
+        ("requirement", "done", "what was seen", "what to do"),
+        tuple(
+            (
+                _plain(finding.requirement.text),
+                _plain("yes" if finding.seen.ok else "not yet"),
+                _plain(finding.seen.what),
+                _plain(f"{finding.seen.hint} See {finding.requirement.section}." if finding.seen.hint else ""),
+            )
+            for finding in report.findings
         ),
     )
 

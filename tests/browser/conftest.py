@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.browser.jupyter import CHROMIUM_FLAGS, Lab, running_lab
+from tests.browser.jupyter import CHROMIUM_FLAGS, Lab, running_app, running_lab
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -53,6 +53,13 @@ def lab(chromium: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab
 def dark_lab(chromium: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
     """A lab in the dark theme."""
     with running_lab(tmp_path_factory.mktemp("dark"), theme="JupyterLab Dark") as found:
+        yield found
+
+
+@pytest.fixture(scope="package")
+def app(chromium: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
+    """The pages without cells."""
+    with running_app(tmp_path_factory.mktemp("app")) as found:
         yield found
 
 

@@ -1,7 +1,11 @@
-"""JupyterLab as a person meets it: started by ``evelab lab``, opened in Chromium, driven by mouse and keyboard."""
+"""JupyterLab as a person meets it: started by ``evelab lab``, opened in Chromium, driven by mouse and keyboard.
+
+The pages of ``evelab app`` too.
+"""
 
 from __future__ import annotations
 
+import json
 import os
 import secrets
 import socket
@@ -16,7 +20,7 @@ from typing import TYPE_CHECKING
 from playwright.sync_api import expect
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from playwright.sync_api import Locator, Page
@@ -42,16 +46,18 @@ class Lab:
         port: where it listens, on this machine only.
         token: what opens it.
         folder: the notebooks it serves, a copy.
+        prefix: where on the server it is, such as ``"/user/zhang"``; empty for all of it.
     """
 
     port: int
     token: str
     folder: Path
+    prefix: str = ""
 
     @property
     def origin(self) -> str:
-        """The address without a path."""
-        return f"http://127.0.0.1:{self.port}"
+        """The address of its first page, without the last slash."""
+        return f"http://127.0.0.1:{self.port}{self.prefix}"
 
     def url(self, notebook: str) -> str:
         """The address of one notebook, in a workspace of its own."""
@@ -66,12 +72,32 @@ def free_port() -> int:
 
 
 @contextmanager
-def running_lab(home: Path, *, theme: str = "JupyterLab Light") -> Iterator[Lab]:
-    """``evelab lab`` on a copy of the notebooks, with a home folder of its own."""
-    lab = Lab(free_port(), secrets.token_hex(16), home / "notebooks")
+def running_lab(home: Path, *, theme: str = "JupyterLab Light", prefix: str = "") -> Iterator[Lab]:
+    """``evelab lab`` on a copy of the notebooks, with a home folder of its own.
+
+    Args:
+        home: the folder for everything it writes.
+        theme: JupyterLab's theme.
+        prefix: where on the server it is, such as ``"/user/zhang"``.
+    """
+    lab = Lab(free_port(), secrets.token_hex(16), home / "notebooks", prefix)
     settings = home / "settings" / "@jupyterlab" / "apputils-extension"
     settings.mkdir(parents=True)
     (settings / "themes.jupyterlab-settings").write_text(f'{{"theme": "{theme}"}}')
+    with _running(home, lab, ["lab", str(lab.folder)]):
+        yield lab
+
+
+@contextmanager
+def running_app(home: Path, *, prefix: str = "") -> Iterator[Lab]:
+    """``evelab app`` on its own notebooks, with a home folder of its own."""
+    lab = Lab(free_port(), secrets.token_hex(16), home, prefix)
+    with _running(home, lab, ["app"]):
+        yield lab
+
+
+@contextmanager
+def _running(home: Path, lab: Lab, words: Sequence[str]) -> Iterator[None]:
     folders = {
         "HOME": "home",
         "JUPYTER_CONFIG_DIR": "config",
@@ -85,12 +111,14 @@ def running_lab(home: Path, *, theme: str = "JupyterLab Light") -> Iterator[Lab]
         (home / folder).mkdir(exist_ok=True)
     environ = {**os.environ, **{name: str(home / folder) for name, folder in folders.items()}}
     environ["JUPYTER_TOKEN"] = lab.token
-    words = [sys.executable, "-m", "evelab", "lab", str(lab.folder), "--no-browser", "--port", str(lab.port)]
+    command = [sys.executable, "-m", "evelab", *words, "--no-browser", "--port", str(lab.port)]
+    if lab.prefix:
+        command += ["--base-url", f"{lab.prefix}/"]
     log = home / "lab.log"
-    with log.open("w") as output, subprocess.Popen(words, env=environ, stdout=output, stderr=output) as server:
+    with log.open("w") as output, subprocess.Popen(command, env=environ, stdout=output, stderr=output) as server:
         try:
             wait_for(lab, server, log)
-            yield lab
+            yield
         finally:
             server.terminate()
 
@@ -108,6 +136,17 @@ def wait_for(lab: Lab, server: subprocess.Popen[bytes], log: Path) -> None:
         else:
             return
     raise RuntimeError(f"JupyterLab did not start:\n{log.read_text()}")
+
+
+def stop_kernels(lab: Lab) -> None:
+    """Stop every kernel of the lab, as its *Running* list does."""
+    address = f"{lab.origin}/api/sessions"
+    headers = {"Authorization": f"token {lab.token}"}
+    with urllib.request.urlopen(urllib.request.Request(address, headers=headers), timeout=10) as answer:
+        found = json.load(answer)
+    for session in found:
+        stop = urllib.request.Request(f"{address}/{session['id']}", headers=headers, method="DELETE")
+        urllib.request.urlopen(stop, timeout=30).close()
 
 
 def open_notebook(page: Page, lab: Lab, name: str) -> None:

@@ -19,6 +19,10 @@ STYLE: Any = {
 """What a figure is made under: ``with mpl.rc_context(STYLE)``. Labels are ASCII: no Chinese font is needed."""
 
 
+FITTING = "max-width: 100%; height: auto"
+"""A figure that is wider than the page shrinks; it is not cut off."""
+
+
 class Drawing:
     """A figure in a notebook.
 
@@ -31,7 +35,7 @@ class Drawing:
         target = io.StringIO()
         with mpl.rc_context(STYLE):
             figure.savefig(target, format="svg", metadata={"Date": None, "Creator": None})
-        self.svg = target.getvalue()
+        self.svg = target.getvalue().replace("<svg ", f'<svg style="{FITTING}" ', 1)
         self.text = text
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:

@@ -2,7 +2,19 @@
 
 from evelab.lab.panels.approval import ApprovalPanel
 from evelab.lab.panels.caller import CallerPanel
+from evelab.lab.panels.choice import ChoicePanel
+from evelab.lab.panels.exercise import ExercisePanel
+from evelab.lab.panels.key import KeyPanel
 from evelab.lab.panels.live import LiveHTML
-from evelab.lab.panels.predict import Prediction
+from evelab.lab.panels.predict import Prediction, score
 
-__all__ = ["ApprovalPanel", "CallerPanel", "LiveHTML", "Prediction"]
+__all__ = [
+    "ApprovalPanel",
+    "CallerPanel",
+    "ChoicePanel",
+    "ExercisePanel",
+    "KeyPanel",
+    "LiveHTML",
+    "Prediction",
+    "score",
+]
