@@ -7,6 +7,7 @@ each other and those of two do not.
 from __future__ import annotations
 
 import os
+import threading
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -90,6 +91,7 @@ class PostgresDatabase:
             # The cause would show the URL, and with it a password.
             raise OptionError("The URL of the PostgreSQL database cannot be read.", place="where") from None
         self._engine: Engine | None = None
+        self._opening = threading.Lock()
         self._process = os.getpid()
 
     @contextmanager
@@ -118,20 +120,23 @@ class PostgresDatabase:
 
     def _open(self) -> Engine:
         if self._process != os.getpid():
+            # After a fork: connections and a lock of one's own.
             self.close()
+            self._opening = threading.Lock()
             self._process = os.getpid()
-        if self._engine is None:
-            from sqlalchemy import create_engine
+        with self._opening:
+            if self._engine is None:
+                from sqlalchemy import create_engine
 
-            # Parameters are what users wrote: they stay out of errors and logs.
-            engine = create_engine(self._url, hide_parameters=True, pool_pre_ping=True)
-            try:
-                _prepare(engine)
-            except BaseException:
-                engine.dispose()
-                raise
-            self._engine = engine
-        return self._engine
+                # Parameters are what users wrote: they stay out of errors and logs.
+                engine = create_engine(self._url, hide_parameters=True, pool_pre_ping=True)
+                try:
+                    _prepare(engine)
+                except BaseException:
+                    engine.dispose()
+                    raise
+                self._engine = engine
+            return self._engine
 
 
 def _prepare(engine: Engine) -> None:

@@ -132,14 +132,20 @@ class Session:
         schedule and parent. When ``interrupted`` is not None, its process ended inside a turn: ``resume`` goes
         on with it. ``close`` the session when it is done, or use it in a ``with``.
 
+        The file is JSON in SQLite: reading it runs no code. It holds what users said and raw scopes, as eve's
+        own session store does. An interrupted step runs again from its start, so what its tools did outside the
+        session they do again; recalls and captures have the same operation id then.
+
         Args:
-            store: the file, made when it is not there. It holds many sessions.
+            store: the file, made when it is not there. It holds many sessions, and small files ending in
+                ``.lock`` stand beside it.
             id: the session's id.
             agent: what answers. It is code, so it is not stored: give the same one again.
             caller: who opens a new session.
             environ: as for a ``Session``, as are ``schedule``, ``attempts`` and ``parent``.
 
         Raises:
+            OptionError: ``:memory:`` is no file.
             SessionHeldError: it is open elsewhere, in this process or another.
             StoreError: the file cannot be used.
             RecordError: the file holds something that is no session.

@@ -1,8 +1,11 @@
 """Sessions that outlive their process: one SQLite file, written at the end of every step.
 
-The history is kept a message a row, and only what is new in it is written: a step costs what it adds. The rest
-of a session is one JSON text. Opening a session takes a lock on it which ends with the process, however that
-ends: an exclusive transaction on a small file of its own, beside the store.
+The history is kept a message a row, and only what is new in it is written. The rest of a session is one JSON
+text, written whole: state, locks, and the digests of at most 1,024 recalls. As in eve, raw scopes and what users
+said are in it, so the file is as private as they are.
+
+Opening a session takes a lock on it which ends with the process, however that ends: an exclusive transaction on
+a small file of its own, beside the store.
 """
 
 from __future__ import annotations
@@ -13,10 +16,10 @@ from dataclasses import replace
 
 from evelab.checkpoint import Record
 from evelab.checkpoint_json import dump, load
-from evelab.errors import RecordError, SessionHeldError, StoreError
+from evelab.errors import OptionError, RecordError, SessionHeldError, StoreError
 from evelab.keys import digest
 from evelab.message import Message
-from evelab.sqlite import Layout, SqliteDatabase
+from evelab.sqlite import MEMORY, Layout, SqliteDatabase
 from evelab.text import utf8
 
 SESSIONS = Layout(
@@ -37,11 +40,14 @@ class StoredSession:
     """One session of a store, held by this process until it is closed.
 
     Raises:
+        OptionError: the store is no file.
         SessionHeldError: it is open elsewhere.
         StoreError: the store cannot be used.
     """
 
     def __init__(self, path: str | os.PathLike[str], session_id: str) -> None:
+        if os.fspath(path) == MEMORY:
+            raise OptionError("A session that outlives its process needs a file, not :memory:.", place="store")
         self._key = digest(utf8(session_id))
         self._lock = _lock(f"{os.fspath(path)}-{self._key[:16]}.lock", session_id)
         self._database = SqliteDatabase(path, SESSIONS)

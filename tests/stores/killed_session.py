@@ -11,6 +11,7 @@ import json
 import os
 import random
 import signal
+import sqlite3
 import sys
 import time
 from pathlib import Path
@@ -27,9 +28,10 @@ from evelab import (
     define_state,
     define_tool,
 )
+from evelab.checkpoint import Record
+from evelab.checkpoint_json import load
 from evelab.message import ToolResult
 from evelab.session import running_session
-from evelab.session_store import StoredSession
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,7 +42,7 @@ STEPS = 3
 """Model calls of a turn: the last one has no tool call."""
 LONGEST = 0.004
 """Seconds that a process lives on at most after the step at which it is to be killed has begun."""
-SHARE = 5
+SHARE = 4
 """A process is killed when it has begun fewer steps than this, and one more at least."""
 
 worked = define_state("worked", lambda: [0])
@@ -97,6 +99,16 @@ def go_on(session: Session, last: int | None = None) -> None:
         session.send(f"message {session.checkpoint().sequence}")
 
 
+def stored_record(store: Path) -> Record:
+    """The record of the one session in a store, without its history."""
+    look = sqlite3.connect(store)
+    ((text,),) = look.execute("SELECT record FROM evelab_sessions").fetchall()
+    look.close()
+    record = load(text)
+    assert isinstance(record, Record)
+    return record
+
+
 def main() -> None:
     folder, kills, seed = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
     chance = random.Random(seed)
@@ -116,10 +128,7 @@ def main() -> None:
             died += os.WIFSIGNALED(os.waitpid(child, 0)[1])
             lines += log.read().splitlines(keepends=True)
         begun.append([[int(word) for word in line.split()] for line in lines if line.endswith(b"\n")])
-        kept = StoredSession(store, "s")
-        record = kept.load()
-        kept.close()
-        assert record is not None
+        record = stored_record(store)
         last = record.saved.sequence + 2
         stored.append([record.saved.sequence, record.saved.step_index, record.work is not None])
     with Session.open(store, "s", agent=make(folder, os.open(os.devnull, os.O_WRONLY))) as session:

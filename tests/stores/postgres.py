@@ -10,6 +10,7 @@ from __future__ import annotations
 import itertools
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import tempfile
@@ -20,11 +21,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
 USER = 65534 if hasattr(os, "geteuid") and os.geteuid() == 0 else None
 """``nobody`` for root, and oneself for everyone else."""
 _NUMBERS = itertools.count()
+_URLS: list[str] = []
 
 
 def programs() -> Path | None:
@@ -50,33 +52,44 @@ def run(words: Sequence[str | Path], folder: Path) -> None:
 
 
 @pytest.fixture(scope="session")
-def postgres_url() -> Iterator[str]:
-    """The URL of a server's maintenance database."""
-    found = programs()
-    if found is None:
-        missing()
-        raise AssertionError
-    folder = Path(tempfile.mkdtemp(prefix="evelab-pg-"))
-    server = None
-    try:
-        if USER is not None:
-            os.chown(folder, USER, USER)
-        data = folder / "data"
-        run([found / "initdb", "-D", data, "-U", "evelab", "-A", "trust", "-E", "UTF8", "--locale=C", "-N"], folder)
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            port = free.getsockname()[1]
-        words = [str(word) for word in (found / "postgres", "-D", data, "-h", "127.0.0.1", "-p", port, "-k", folder)]
-        with (folder / "log").open("w") as log:
-            server = subprocess.Popen(words, cwd=folder, stdout=log, stderr=log, user=USER, group=USER)
-        url = f"postgresql://evelab@127.0.0.1:{port}/postgres"
-        wait(url, server, folder / "log")
-        yield url
-    finally:
-        if server is not None:
-            server.send_signal(2)  # SIGINT: a fast shutdown
-            server.wait(30)
-        shutil.rmtree(folder, ignore_errors=True)
+def postgres_url(pytestconfig: pytest.Config) -> str:
+    """The URL of a server's maintenance database. One server serves every module that imports this."""
+    if not _URLS:
+        found = programs()
+        if found is None:
+            missing()
+            raise AssertionError
+        folder = Path(tempfile.mkdtemp(prefix="evelab-pg-"))
+        pytestconfig.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
+        _URLS.append(start(found, folder, pytestconfig))
+    return _URLS[0]
+
+
+def start(found: Path, folder: Path, config: pytest.Config) -> str:
+    """Make a database cluster and start its server; it ends with pytest."""
+    if USER is not None:
+        os.chown(folder, USER, USER)
+    data = folder / "data"
+    run([found / "initdb", "-D", data, "-U", "evelab", "-A", "trust", "-E", "UTF8", "--locale=C", "-N"], folder)
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    # Nobody pulls the plug of this server: it need not wait for the disk.
+    words = [found / "postgres", "-D", data, "-h", "127.0.0.1", "-p", port, "-k", folder, "-c", "fsync=off"]
+    with (folder / "log").open("w") as log:
+        server = subprocess.Popen(
+            [str(word) for word in words], cwd=folder, stdout=log, stderr=log, user=USER, group=USER
+        )
+
+    def stop() -> None:
+        server.send_signal(signal.SIGQUIT)  # at once, without writing what is thrown away
+        server.wait(30)
+        _URLS.clear()
+
+    config.add_cleanup(stop)
+    url = f"postgresql://evelab@127.0.0.1:{port}/postgres"
+    wait(url, server, folder / "log")
+    return url
 
 
 def wait(url: str, server: subprocess.Popen[bytes], log: Path) -> None:

@@ -31,6 +31,7 @@ from evelab.checkpoint import Checkpoint, Record
 from evelab.checkpoint_json import dump, load
 from evelab.errors import (
     NotHeldError,
+    OptionError,
     RecordError,
     RunningTurnError,
     SessionClosedError,
@@ -456,6 +457,12 @@ def test_a_file_that_holds_something_else_is_one_clear_error(path: Path, text: s
 def test_a_folder_that_is_not_there_is_one_clear_error(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="unable to open database file"):
         Session.open(tmp_path / "nowhere" / "s.db", "s", agent=agent())
+
+
+def test_a_session_in_memory_would_not_outlive_its_process() -> None:
+    with pytest.raises(OptionError) as raised:
+        Session.open(":memory:", "s", agent=agent())
+    assert raised.value.place == "store"
 
 
 def test_a_file_of_notes_is_no_file_of_sessions(tmp_path: Path) -> None:
