@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
 WIDTHS = (1280, 768)
+PATIENCE_MILLISECONDS = 30_000
+"""How long something may take to appear: a slow machine is no failure."""
 
 
 @pytest.fixture(scope="package")
@@ -34,8 +36,9 @@ def chromium() -> str:
 @pytest.fixture(scope="package")
 def browser(chromium: str) -> Iterator[Browser]:
     """One Chromium for the tests of this folder. Its driver runs an event loop, which must end with them."""
-    from playwright.sync_api import sync_playwright
+    from playwright.sync_api import expect, sync_playwright
 
+    expect.set_options(timeout=PATIENCE_MILLISECONDS)
     with sync_playwright() as play:
         opened = play.chromium.launch(executable_path=chromium, args=CHROMIUM_FLAGS)
         yield opened
