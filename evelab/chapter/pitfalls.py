@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import tempfile
+from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evelab.agent import Agent
@@ -144,8 +147,8 @@ def _copies_state(*, hands_over: bool) -> str:
             return model.respond(prompt, tools)
 
     Session(Agent(model=Listening(), tools={**incident_tools(), "agent": agent_tool()})).send("report")
-    told = asked[2] if hands_over else asked[3]
-    return "INC-7" if "INC-7" in told else "no incident"
+    told, found = asked[2], asked[3]
+    return "INC-7" if "INC-7" in told + found else "no incident"
 
 
 class TwiceNotes(Notes):
@@ -170,18 +173,20 @@ def captured_again(notes: Notes) -> int:
         provider.capture["turn.completed"](ctx)
         raise KilledError
 
-    for capture in (dies_afterwards, provider.capture["turn.completed"]):
-        memory = define_memory(
-            provider=MemoryProvider(provider.recall, {"turn.completed": capture}),
-            scope=tenant_principal,
-            namespace=NAMESPACE,
-        )
-        session = Session(Agent({SLOT: memory}, ScriptedModel()), ZHANG_SAN.principal, id="killed", environ={})
-        try:
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "sessions"
+        with _stored(file, provider, dies_afterwards) as session, suppress(KilledError):
             session.send("the rota changes on Wednesday")
-        except KilledError:
-            continue
+        with _stored(file, provider, provider.capture["turn.completed"]) as session:
+            session.resume()
     return len(notes.rows())
+
+
+def _stored(file: Path, provider: MemoryProvider, capture: Handler) -> Session:
+    provider = MemoryProvider(provider.recall, {"turn.completed": capture})
+    memory = define_memory(provider=provider, scope=tenant_principal, namespace=NAMESPACE)
+    agent = Agent({SLOT: memory}, ScriptedModel())
+    return Session.open(file, "killed", agent=agent, caller=ZHANG_SAN.principal, environ={})
 
 
 class Obedient:
