@@ -48,9 +48,9 @@ def test_a_capture_that_is_not_deduplicated_is_noticed(monkeypatch: pytest.Monke
     capture = Notes.capture
 
     def twice(self: Notes, ctx: Any) -> None:
-        self.done.discard(ctx.operation_id)
+        self.done.discard((ctx.memory.scope.key, ctx.operation_id))
         capture(self, ctx)
-        self.done.add(f"{len(self.done)}")
+        self.done.add(("", f"{len(self.done)}"))
 
     monkeypatch.setattr(Notes, "capture", twice)
     assert fails("12.5")

@@ -8,8 +8,8 @@ from evelab.chapter.claims import Evidence, claim
 from evelab.chapter.notes_in_dict import LIMIT, NoFilter, Notes, SearchFirst
 from evelab.chapter.values import PRINTED_KEYS
 from evelab.chapter.workbench import NAMESPACE, SLOT
-from evelab.model import Reply, ScriptedModel, call
-from evelab.provider import Handler, define_memory
+from evelab.model import Reply, RuleModel, ScriptedModel, call
+from evelab.provider import Handler, MemoryProvider, define_memory
 from evelab.scope import by_principal
 from evelab.session import Session
 
@@ -48,6 +48,21 @@ def the_notes_provider(see: Evidence) -> None:
     own = talk(notes, ZHANG_SAN, call(f"{SLOT}__forget", id=rows[1]["id"]), "ok").send("删掉")
     see.equal("张三 can", own.results[-1].value, {"deleted": True})
     see.true("it is gone", "值班表每周三更新" not in [row["text"] for row in notes.rows()])
+
+
+def in_a_slot(provider: MemoryProvider) -> dict[str, str]:
+    """A provider in 张三's slot: he says something, and a new session asks for it.
+
+    Returns:
+        the namespace and the key that the slot has locked, and whether it was recalled.
+    """
+    memory = define_memory(provider=provider, scope=by_principal, namespace=NAMESPACE)
+    agent = Agent({SLOT: memory}, RuleModel())
+    Session(agent, ZHANG_SAN.principal, environ={}).send("remember payment-api broke on Monday")
+    turn = Session(agent, ZHANG_SAN.principal, environ={}).send("what broke, payment-api?")
+    found = any("broke on Monday" in item.content for item in turn.recalled[SLOT])
+    scope = turn.locks[SLOT].scope
+    return {"namespace": scope.namespace, "key": scope.key, "recalled": "yes" if found else "no"}
 
 
 def crowded(notes: Notes) -> dict[str, list[str]]:

@@ -25,12 +25,12 @@ class Notes:
 
     Attributes:
         partitions: ``memory.scope.key`` -> id -> text, in the order in which they were written.
-        done: the operations that were captured.
+        done: the operations that were captured, each with its partition.
         limit: how many notes a turn recalls at most.
     """
 
     partitions: dict[str, dict[str, str]] = field(default_factory=dict)
-    done: set[str] = field(default_factory=set)
+    done: set[tuple[str, str]] = field(default_factory=set)
     limit: int = LIMIT
 
     def provider(self) -> MemoryProvider:
@@ -54,9 +54,10 @@ class Notes:
 
     def capture(self, ctx: OperationContext) -> None:
         """Keep what the user said in this turn, once."""
-        if ctx.turn is None or ctx.operation_id in self.done:
+        operation = (ctx.memory.scope.key, ctx.operation_id)
+        if ctx.turn is None or operation in self.done:
             return
-        self.done.add(ctx.operation_id)
+        self.done.add(operation)
         notes = self.partitions.setdefault(ctx.memory.scope.key, {})
         for message in ctx.turn.input:
             notes[f"note_{len(self.done)}"] = message.text

@@ -156,7 +156,6 @@ class TwiceNotes(Notes):
 
     def capture(self, ctx: Any) -> None:
         """Write without looking at ``operation_id``."""
-        self.done.discard(ctx.operation_id)
         notes = self.partitions.setdefault(ctx.memory.scope.key, {})
         notes[f"note_{len(notes) + 1}"] = ctx.turn.input[-1].text
 
