@@ -76,11 +76,12 @@ def lab(folder: Path | None, workshop: bool, no_browser: bool, port: int | None,
     from evelab.lab.workshop import make_workshop, workshop_folder
 
     try:
+        server.check_port(port)
         notebooks = make_workshop(workshop_folder(folder)) if workshop else server.notebooks_in(folder)
         if workshop:
             click.echo(f"The workshop's notebooks are in {notebooks}.", err=True)
         words = server.lab_command(notebooks, open_browser=not no_browser, port=port, base_url=base_url)
-        status = server.serve(words, port=port)
+        status = server.serve(words)
     except EvelabError as error:
         raise click.ClickException(str(error)) from None
     sys.exit(status)
@@ -122,9 +123,10 @@ def app(folder: Path | None, no_browser: bool, port: int | None, base_url: str |
     from evelab.lab import server
 
     try:
+        server.check_port(port)
         notebooks = server.source_notebooks()[0] if folder is None else folder
         words = server.app_command(notebooks, open_browser=not no_browser, port=port, base_url=base_url)
-        status = server.serve(words, port=port)
+        status = server.serve(words)
     except EvelabError as error:
         raise click.ClickException(str(error)) from None
     sys.exit(status)

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+import socket
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
-from evelab.lab import workshop
+from evelab.cli import lab
+from evelab.lab import server, workshop
 from evelab.lab.server import LabError, source_notebooks
 from evelab.lab.workshop import MARK, make_workshop, plan_reset, workshop_folder
 
@@ -118,3 +121,29 @@ def test_the_plan_names_every_notebook() -> None:
     for path in SOURCE.glob("*.ipynb"):
         group = {"05b", "05c", "05d"}
         assert path.stem in plan or path.stem[:3] in group, path.stem
+
+
+def test_the_command_opens_the_new_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened: list[list[str]] = []
+
+    def serve(words: list[str]) -> int:
+        opened.append(words)
+        return 0
+
+    monkeypatch.setattr(server, "serve", serve)
+    monkeypatch.chdir(tmp_path)
+    done = CliRunner().invoke(lab, ["--workshop"])
+    assert done.exit_code == 0
+    assert "The workshop's notebooks are in evelab-workshop." in done.output
+    assert any("evelab-workshop" in word for word in opened[0])
+    assert (tmp_path / "evelab-workshop" / "00_start_here.ipynb").is_file()
+
+
+def test_a_port_that_is_taken_makes_no_folder(tmp_path: Path) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        done = evelab("lab", "--workshop", "room", "--port", str(taken.getsockname()[1]), folder=tmp_path)
+    assert done.returncode == 1
+    assert "cannot be opened" in done.stderr
+    assert list(tmp_path.iterdir()) == []

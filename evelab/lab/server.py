@@ -76,12 +76,14 @@ def notebooks_in(folder: Path | None) -> Path:
     return folder
 
 
-def check_port(port: int) -> None:
-    """See that the port is free.
+def check_port(port: int | None) -> None:
+    """See that the port is free; None is any free one.
 
     Raises:
         LabError: it is in use, or this user may not open it.
     """
+    if port is None:
+        return
     with socket.socket() as probe:
         if os.name == "posix":
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -160,18 +162,8 @@ def _command(module: str, notebooks: Path, *, open_browser: bool, port: int | No
     return words
 
 
-def serve(words: list[str], *, port: int | None) -> int:
-    """Run a server until it is stopped; its exit status. Where the system can, this process becomes it.
-
-    Args:
-        words: its command line.
-        port: the port that it was told to use, or None.
-
-    Raises:
-        LabError: the port is not free.
-    """
-    if port is not None:
-        check_port(port)
+def serve(words: list[str]) -> int:
+    """Run a server until it is stopped; its exit status. Where the system can, this process becomes it."""
     templates = [str(APP), *filter(None, [os.environ.get("JUPYTER_PATH")])]
     environ = {**os.environ, "JUPYTER_PREFER_ENV_PATH": "1", "JUPYTER_PATH": os.pathsep.join(templates)}
     if os.name == "posix":
