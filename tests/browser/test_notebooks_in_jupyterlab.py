@@ -30,6 +30,7 @@ def test_a_notebook_runs_from_top_to_bottom(page: Page, lab: Lab, artefacts: Pat
     assert page.locator(WARNED).count() == 0
     for width in WIDTHS:
         page.set_viewport_size({"width": width, "height": 3000})
+        page.locator(".jp-WindowedPanel-outer").first.evaluate("panel => panel.scrollTo(0, 0)")
         page.locator(".jp-NotebookPanel").screenshot(path=artefacts / f"{name.replace('/', '-')}-light-{width}.png")
 
 

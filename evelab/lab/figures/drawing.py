@@ -20,7 +20,7 @@ STYLE: Any = {
 
 
 FITTING = "max-width: 100%; height: auto"
-"""A figure that is wider than the page shrinks; it is not cut off."""
+"""A figure that is wider than the page shrinks, where a viewer puts it into the page; JupyterLab scrolls."""
 
 
 class Drawing:
