@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 from typing import TYPE_CHECKING, Any
 
+import pytest
+
 from evelab import session, state, steps, subagents, transaction
 from evelab.chapter import CLAIMS, incident, run
 from evelab.chapter.state_claims import OnCall
@@ -14,8 +16,6 @@ from evelab.state import State, StateContainer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-    import pytest
 
 BY_ID = {claim.id: claim for claim in CLAIMS}
 
@@ -46,8 +46,9 @@ def test_an_update_that_does_not_replace_is_noticed(monkeypatch: pytest.MonkeyPa
         assert fails(name), name
 
 
-def test_a_reserved_prefix_that_is_forgotten_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(state, "RESERVED_PREFIXES", ("eve.",))
+@pytest.mark.parametrize("kept", ["eve.", "eve:mount."])
+def test_a_reserved_prefix_that_is_forgotten_is_noticed(kept: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(state, "RESERVED_PREFIXES", (kept,))
     assert fails("2.3")
 
 

@@ -174,9 +174,7 @@ class OneFact:
             memory = define_memory(provider=provider, scope=TENANT_PRINCIPAL.scope, namespace=NAMESPACE)
             return Agent({SLOT: memory}, self)
         if self.kind == STATE:
-            note = define_tool(
-                description="Note it.", input_schema=text, execute=lambda text: _note.update(lambda _: text)
-            )
+            note = define_tool(description="Note it.", input_schema=text, execute=_write)
             return Agent(model=self, tools={"note": note, "show": define_tool(description="Read.", execute=_note.get)})
         look_up = define_tool(description="Ask the order's system.", input_schema=order, execute=self._look_up)
         return Agent(model=self, tools={"look_up": look_up})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import faulthandler
 import subprocess
 import sys
 import tempfile
@@ -58,6 +59,7 @@ def killed_in_its_second_turn() -> Iterator[tuple[Path, int]]:
 
 def work() -> None:
     """What the process does: a turn, and half of another. Its argument is the session's file."""
+    faulthandler.dump_traceback_later(START_SECONDS, exit=True)  # nobody waits for it longer
     file = sys.argv[1]
     with Session.open(file, SESSION, agent=two_adder()) as session:
         session.send("first turn")
