@@ -127,6 +127,17 @@ def inspection_lines(findings: Sequence[Finding], *, max_characters: int = DEFAU
     return [_line(heads, widths), *(_line(row, widths) for row in rows), "", f"{ending}."]
 
 
+def inspection_rows(findings: Sequence[Finding]) -> list[dict[str, str]]:
+    """A row a document, for a narrow table: its key, what it holds or why it is broken, and whose it is."""
+    rows = []
+    for found in findings:
+        key, *cells = _cells(found, DEFAULT_MAX_CHARACTERS, name_namespaces=False)
+        held = cells[0] if found.sizes is None else f"entries {cells[0]}, bytes {cells[1]}, characters {cells[2]}"
+        whose = "" if found.owners is None else _whose(found.owners, name_namespaces=False)
+        rows.append({"key": key, "document": held.removesuffix(f"; {whose}"), "owner": whose})
+    return rows
+
+
 def _cells(found: Finding, max_characters: int, name_namespaces: bool) -> list[str]:
     whose = None if found.owners is None else _whose(found.owners, name_namespaces)
     if found.sizes is None:

@@ -11,7 +11,7 @@ from evelab import directory, memory_key
 from evelab.auth import Principal
 from evelab.errors import DefinitionError, ScopeError, StoreError
 from evelab.file_memory import Document, format_document
-from evelab.inspection import Finding, inspect, inspection_lines
+from evelab.inspection import Finding, inspect, inspection_lines, inspection_rows
 from evelab.owners import POLICIES, Owner, owners_of, read_callers
 from evelab.scope import ScopeContext
 from tests.test_cli import evelab
@@ -254,3 +254,17 @@ def test_a_document_that_is_deleted_meanwhile_is_left_out(store: Directory, monk
 def test_findings_of_one_store_can_be_written_without_owners() -> None:
     lines = inspection_lines([Finding("k", None, "too large")])
     assert lines[-1] == "1 document, 1 broken."
+
+
+def test_rows_for_a_table_say_what_is_held_or_why_it_is_broken(tmp_path: Path) -> None:
+    store = directory(tmp_path / "store")
+    store.write(U_42, format_document(Document(0, {0: SECRET})), expected_version=None)
+    store.write(ACME, "no header", expected_version=None)
+    owners = {U_42: [Owner("Zhang", "fixed", "n")]}
+    rows = {row["key"]: row for row in inspection_rows(list(inspect(store, owners=owners)))}
+    assert rows[U_42]["document"] == "entries 1, bytes 69 (0%), characters 219 (5%)"
+    assert rows[U_42]["owner"] == "Zhang (fixed)"
+    assert rows[ACME]["document"].startswith("BROKEN: line 1: ")
+    assert rows[ACME]["owner"] == "orphan"
+    assert SECRET not in str(rows)
+    assert [row["owner"] for row in inspection_rows(list(inspect(store)))] == ["", ""]
