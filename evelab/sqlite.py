@@ -11,6 +11,7 @@ import os
 import sqlite3
 import threading
 import time
+import weakref
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -57,6 +58,14 @@ class Layout:
     application_id: int
     number: int
     tables: tuple[str, ...]
+
+
+def _let_go(connection: sqlite3.Connection, process: int) -> None:
+    """Close the connection of a database that nobody holds any more; closed twice, nothing happens."""
+    if process == os.getpid():
+        connection.close()
+    else:
+        _LEFT_BEHIND.append(connection)
 
 
 class SqliteDatabase:
@@ -126,6 +135,7 @@ class SqliteDatabase:
                 connection.close()
                 raise
             self._connection = connection
+            weakref.finalize(self, _let_go, connection, os.getpid()).atexit = False
         return self._connection
 
     def _prepare(self, connection: sqlite3.Connection) -> None:

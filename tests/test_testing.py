@@ -6,6 +6,7 @@ import html
 import itertools
 import re
 import sqlite3
+import weakref
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -287,6 +288,7 @@ class Injectable(Dicts):
     def __init__(self) -> None:
         super().__init__()
         self.sql = sqlite3.connect(":memory:", check_same_thread=False)
+        weakref.finalize(self, self.sql.close)
         self.sql.execute("CREATE TABLE notes (partition TEXT, id TEXT, text TEXT)")
 
     def search(self, partition: str, question: str) -> list[tuple[str, str]]:
