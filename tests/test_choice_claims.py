@@ -8,22 +8,17 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from evelab import lifecycle, steps
-from evelab.chapter import CLAIMS, choice, run
+from evelab.chapter import choice
 from evelab.chapter.choice import KINDS, QUESTIONS, advise, tried
 from evelab.keys import create_lock
 from evelab.state import StateContainer
+from tests.planted import fails
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from evelab.keys import Lock
     from evelab.message import Message
-
-BY_ID = {claim.id: claim for claim in CLAIMS}
-
-
-def fails(name: str) -> bool:
-    return not run(BY_ID[name]).holds
 
 
 def test_a_memory_that_is_not_shown_to_the_model_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,8 +10,7 @@ import pytest
 from evelab.chapter import CLAIMS, Claim, Evidence, run
 from evelab.chapter.claims import Claims
 from evelab.chapter.six_keys import six_keys
-
-BY_ID = {claim.id: claim for claim in CLAIMS}
+from tests.planted import BY_ID
 
 
 def test_every_claim_of_these_sections_has_a_check() -> None:

@@ -5,20 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from evelab import lifecycle
-from evelab.chapter import CLAIMS, run
 from evelab.chapter.exercise_claims import PrintingNotes
 from evelab.chapter.notes_in_dict import Notes
 from evelab.keys import create_lock
 from evelab.state import StateContainer
+from tests.planted import fails
 
 if TYPE_CHECKING:
     import pytest
-
-BY_ID = {claim.id: claim for claim in CLAIMS}
-
-
-def fails(name: str) -> bool:
-    return not run(BY_ID[name]).holds
 
 
 def test_a_state_that_outlives_its_session_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,19 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from evelab import default_namespace, lifecycle
-from evelab.chapter import CLAIMS, incident, opsbot, run
+from evelab.chapter import incident, opsbot
 from evelab.chapter.callers import CALLERS
 from evelab.keys import Lock, create_lock
 from evelab.state import define_state
+from tests.planted import fails
 
 if TYPE_CHECKING:
     import pytest
-
-BY_ID = {claim.id: claim for claim in CLAIMS}
-
-
-def fails(name: str) -> bool:
-    return not run(BY_ID[name]).holds
 
 
 def test_one_partition_for_everybody_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,20 +7,15 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from evelab import lifecycle, session, steps
-from evelab.chapter import CLAIMS, pitfalls, run
+from evelab.chapter import pitfalls
 from evelab.chapter.notes_in_dict import Notes
 from evelab.chapter.pitfalls import PITFALLS
 from evelab.keys import create_lock
 from evelab.state import StateContainer
+from tests.planted import fails
 
 if TYPE_CHECKING:
     from evelab.message import Message
-
-BY_ID = {claim.id: claim for claim in CLAIMS}
-
-
-def fails(name: str) -> bool:
-    return not run(BY_ID[name]).holds
 
 
 def test_a_state_that_outlives_its_session_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,23 +8,18 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from evelab import compact, keys, lifecycle, message, provider, recall, scope, session, steps, toolbox
-from evelab.chapter import CLAIMS, notes_in_dict, run
+from evelab.chapter import notes_in_dict
 from evelab.chapter.notes_in_dict import Notes, words
 from evelab.chapter.provider_failure_claims import failures
 from evelab.keys import create_lock
 from evelab.recall import MemoryState, apply_batches, validate_recall
 from evelab.tools import define_tool, slot_tools
+from tests.planted import fails
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from evelab.keys import Lock
-
-BY_ID = {claim.id: claim for claim in CLAIMS}
-
-
-def fails(name: str) -> bool:
-    return not run(BY_ID[name]).holds
 
 
 def test_a_provider_without_recall_that_is_let_through_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:

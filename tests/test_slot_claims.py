@@ -6,20 +6,15 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from evelab import Agent, Session, default_namespace, folder, lifecycle, provider, toolbox
-from evelab.chapter import CLAIMS, run, slot_claims
+from evelab.chapter import slot_claims
 from evelab.chapter.slot_claims import owners, slots_of
 from evelab.discovery import Discovery, discover_slots
 from evelab.keys import Lock, create_lock
 from evelab.tools import slot_tools
+from tests.planted import fails
 
 if TYPE_CHECKING:
     import pytest
-
-BY_ID = {claim.id: claim for claim in CLAIMS}
-
-
-def fails(name: str) -> bool:
-    return not run(BY_ID[name]).holds
 
 
 def test_both_forms_at_once_that_are_let_through_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:

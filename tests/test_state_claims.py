@@ -8,20 +8,15 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from evelab import session, state, steps, subagents, transaction
-from evelab.chapter import CLAIMS, incident, run
+from evelab.chapter import incident
 from evelab.chapter.state_claims import OnCall
 from evelab.checkpoint import Checkpoint
 from evelab.hooks import define_hook
 from evelab.state import State, StateContainer
+from tests.planted import fails
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-BY_ID = {claim.id: claim for claim in CLAIMS}
-
-
-def fails(name: str) -> bool:
-    return not run(BY_ID[name]).holds
 
 
 def test_an_initial_that_runs_at_each_read_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,22 +7,16 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from evelab import backends, toolbox
-from evelab.chapter import CLAIMS, run
 from evelab.chapter import trust_claims as module
 from evelab.file_memory import recall_text
 from evelab.tools import define_tool, slot_tools
+from tests.planted import fails
 
 if TYPE_CHECKING:
     import pytest
 
     from evelab.file_memory import Document
     from evelab.tools import Tool
-
-BY_ID = {claim.id: claim for claim in CLAIMS}
-
-
-def fails(name: str) -> bool:
-    return not run(BY_ID[name]).holds
 
 
 def test_a_recall_without_its_warning_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,21 +8,15 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from evelab import Session, compact, file_memory, lifecycle, recall, steps
-from evelab.chapter import CLAIMS, run
 from evelab.chapter.turn_claims import Traced
 from evelab.compaction import canonicalise
 from evelab.errors import SessionFailedError
+from tests.planted import fails
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from evelab.message import Message
-
-BY_ID = {claim.id: claim for claim in CLAIMS}
-
-
-def fails(name: str) -> bool:
-    return not run(BY_ID[name]).holds
 
 
 def test_a_recall_before_all_are_locked_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,22 +8,17 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from evelab import lifecycle, recall, scope, steps
-from evelab.chapter import CLAIMS, run
 from evelab.chapter.callers import LI_SI, ZHANG_SAN
 from evelab.chapter.visibility_claims import SharedThread, recalled_in
 from evelab.keys import Lock, create_lock
+from tests.planted import fails
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from evelab.message import Message
 
-BY_ID = {claim.id: claim for claim in CLAIMS}
 project = recall.project
-
-
-def fails(name: str) -> bool:
-    return not run(BY_ID[name]).holds
 
 
 def project_as(monkeypatch: pytest.MonkeyPatch, **changes: Any) -> None:
