@@ -212,12 +212,6 @@ class ToolNotFoundError(EvelabError, LookupError):
         self.offered = offered
 
 
-class OperationAbortedError(EvelabError):
-    """Work that was asked to stop before it began."""
-
-    eve_name = "AbortError"
-
-
 class SummaryError(EvelabError):
     """A model that gave no summary when a history was to be compacted."""
 

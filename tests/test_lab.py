@@ -135,6 +135,50 @@ def test_a_key_breaks_in_one_place_only() -> None:
     assert html.whole_key(None) == html.quiet("-")
 
 
+def test_a_key_on_a_card_stands_below_its_chip() -> None:
+    key = PRINTED_KEYS[0].key
+    markup = html.stacked_key(key)
+    assert markup.index(html.chip(key)) < markup.index("<div") < markup.index(key[:20])
+    assert Tags(markup).text == f"{short(key)}{key}"
+
+
+def test_an_arrow_leads_to_every_card_but_the_first() -> None:
+    markup = html.cards([("caller", "a"), ("scope", "b"), ("key", "c")])
+    assert Tags(markup).text == "callera\u2192scopeb\u2192keyc"
+    assert markup.count('<div style="display: flex; gap: 6px') == 3
+
+
+def needed(view: views.View) -> int:
+    """The pixels below which the view's rows are lists."""
+    (found,) = re.findall(r"@container \(max-width: (\d+)px\)", view.html)
+    assert f'class="evelab-{int(found) + 1}"' in view.html
+    return int(found) + 1
+
+
+@pytest.mark.parametrize("policy", POLICIES, ids=[policy.name for policy in POLICIES])
+def test_the_callers_table_is_a_table_in_jupyterlab_at_1280_pixels(policy: Policy) -> None:
+    bench = Workbench(policy.scope)
+    for caller in bench.callers:
+        bench.say(caller, "remember I only watch payment-api")
+    assert needed(views.callers_view(bench.looks())) < 813
+
+
+def test_a_table_is_a_list_where_its_columns_do_not_fit() -> None:
+    short_row, long_row = ({"step": "a", "value": text} for text in ("b", "word " * 20))
+    assert needed(views.records_view([short_row])) < needed(views.records_view([short_row, long_row]))
+    assert needed(views.records_view([long_row])) == needed(views.records_view([long_row | {"value": "word " * 90}]))
+    markup = views.records_view([short_row]).html
+    assert '<td data-column="value"' in markup
+    assert "content: attr(data-column)" in markup
+
+
+def test_a_matrix_stays_a_table() -> None:
+    bench = Workbench("acme", callers=[ZHANG_SAN, LI_SI])
+    markup = views.sharing_view(bench.sharing(), bench.looks()).html
+    assert "@container" not in markup
+    assert "overflow-x: auto" in markup
+
+
 def test_a_caller_whose_slot_is_off_says_why() -> None:
     row = frames.callers(Workbench(TENANT_PRINCIPAL.scope), [ANONYMOUS]).frame.iloc[0]
     assert list(row) == ["anonymous", "null", "-", "-", "off (scope is None)"]
@@ -242,7 +286,7 @@ def test_the_key_figure_holds_every_step() -> None:
     steps = key_steps("acme-support-v1", ("acme", "u_42"))
     drawn = figures.key(steps)
     assert steps.key in drawn.text
-    assert steps.key[:46] in drawn.svg
+    assert f">{steps.key}</text>" in drawn.svg
     assert "namespace-v1[00][00][00][00][0f]acme-support-v1" in drawn.text
     assert drawn.svg == figures.key(steps).svg
     assert "more characters" in figures.key(key_steps("n" * 300, "s")).svg
@@ -272,3 +316,9 @@ def test_the_knowledge_figure_says_who_sees_what() -> None:
 
 def test_a_figure_shrinks_with_the_page() -> None:
     assert '<svg style="max-width: 100%; height: auto" ' in figures.knowledge({"a": {"b": True}}).svg
+
+
+def test_every_text_of_a_figure_names_a_font_that_every_machine_has() -> None:
+    drawn = figures.key(key_steps("acme-support-v1", ("acme", "u_42"))).svg
+    fonts = re.findall(r"'DejaVu Sans[^;\"]*", drawn)
+    assert set(fonts) == {"'DejaVu Sans', Verdana, sans-serif", "'DejaVu Sans Mono', Menlo, Consolas, monospace"}

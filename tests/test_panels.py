@@ -11,6 +11,7 @@ import pytest
 from evelab import by_principal
 from evelab.chapter.callers import CALLERS
 from evelab.chapter.values import PRINTED_KEYS
+from evelab.lab import html
 from evelab.lab.caller_model import VIEWS, CallerModel
 from evelab.lab.panels import ApprovalPanel, CallerPanel, ChoicePanel, KeyPanel, Prediction, score
 
@@ -332,3 +333,10 @@ def test_the_score_counts_what_was_chosen_before_the_answer(monkeypatch: pytest.
     again.choose("yes")
     again.reveal("yes", "Because.")
     assert "You predicted 2 of 3; 2 right." in score().value
+
+
+def test_long_labels_of_a_panel_wrap() -> None:
+    for panel in (CallerPanel(), ChoicePanel(), Prediction("Who?", ["a", "b"])):
+        assert "evelab" in panel._dom_classes
+        sheets = [child for child in panel.children if getattr(child, "value", None) == html.WRAPPING]
+        assert [sheet.layout.display for sheet in sheets] == ["none"]

@@ -161,10 +161,6 @@ class Workbench:
         """End the caller's session. What is stored stays; the next ``say`` opens a new one."""
         self._sessions.pop(caller.label, None)
 
-    def new_sessions(self) -> None:
-        """End every caller's session."""
-        self._sessions.clear()
-
     def turns(self, caller: Caller) -> Sequence[Turn]:
         """The turns of the caller's running session."""
         session = self._sessions.get(caller.label)

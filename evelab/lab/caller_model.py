@@ -175,12 +175,13 @@ class CallerModel:
         saved = next((stored for stored in self.bench.documents() if stored.key == look.key), None)
         held = 0 if saved is None or saved.document is None else len(saved.document.entries)
         document = html.quiet("none") if saved is None else html.paragraph(f"{held} saved")
+        off = f"off ({look.off})" if look.off else "-"
         recall = html.quiet("null") if look.recall is None else html.block(views.entries(look.recall))
         return html.cards(
             [
                 ("caller", html.paragraph(look.caller.title) + html.quiet(who)),
                 ("scope", scope),
-                ("key", html.quiet(f"off ({look.off})") if look.off else html.whole_key(look.key)),
+                ("key", html.quiet(off) if look.key is None else html.stacked_key(look.key)),
                 ("document", document),
                 ("recall", recall),
             ]

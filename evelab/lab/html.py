@@ -22,6 +22,15 @@ MARKED = "background: var(--jp-brand-color3, #bbdefb)"
 MONO = "font-family: var(--jp-code-font-family, monospace)"
 KEY_BREAK = 28
 """Characters of a key on its first line, where it is wrapped."""
+WRAPPING = (
+    "<style>.evelab .widget-label { white-space: normal; height: auto; line-height: 1.4 !important } "
+    ".evelab .jupyter-button { white-space: normal; height: auto; min-height: 28px; line-height: 1.4 }</style>"
+)
+"""A style sheet for the controls of a panel: a long label goes on in the next line. ipywidgets would cut it off."""
+LETTER_PIXELS = 7.3
+"""How wide one letter of a table is; its monospaced ones are 7.2."""
+CELL_PIXELS = 17
+"""What padding and border of a cell take."""
 CELL = f"border: 1px solid {LINE}; padding: 3px 8px; text-align: left; vertical-align: top; {TEXT}"
 
 
@@ -51,8 +60,17 @@ def whole_key(key: str | None) -> str:
     """A chip and the whole key, which may break in one place only, or a dash."""
     if key is None:
         return quiet("-")
-    halves = f"{code(key[:KEY_BREAK])}<wbr>{code(key[KEY_BREAK:])}"
-    return f'{chip(key)} <span style="display: inline-block; vertical-align: middle; max-width: 32ch">{halves}</span>'
+    shape = "display: inline-block; vertical-align: middle; max-width: 32ch; line-height: 1.4"
+    return f'{chip(key)} <span style="{shape}">{_halves(key)}</span>'
+
+
+def stacked_key(key: str) -> str:
+    """A chip, and below it the whole key, which may break in one place only."""
+    return f'{chip(key)}<div style="max-width: 32ch">{_halves(key)}</div>'
+
+
+def _halves(key: str) -> str:
+    return f"{code(key[:KEY_BREAK])}<wbr>{code(key[KEY_BREAK:])}"
 
 
 def path(value: str, key: str) -> str:
@@ -97,41 +115,69 @@ def error(sentence: str) -> str:
 
 
 def table(
-    columns: Sequence[str], rows: Iterable[Sequence[str]], *, marked: int | None = None, caption: str | None = None
+    columns: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    *,
+    marked: int | None = None,
+    caption: str | None = None,
+    widths: Sequence[int] = (),
 ) -> str:
-    """A table. Cells are HTML already; columns and caption are text.
+    """A table. Where it has less room than its columns need, each row is a list instead. Where style sheets do not
+    count, or without widths, it scrolls. Cells are HTML already; columns and caption are text.
 
     Args:
         columns: the headings.
         rows: one sequence of cells a row.
         marked: the row that stands out, from 0.
         caption: what the table shows, above it.
+        widths: letters that each column needs.
     """
     head = "".join(f'<th scope="col" style="{CELL}; {SURFACE}">{escape(name)}</th>' for name in columns)
-    body = "".join(_row(cells, is_marked=place == marked) for place, cells in enumerate(rows))
+    body = "".join(_row(columns, cells, is_marked=place == marked) for place, cells in enumerate(rows))
     title = "" if caption is None else f'<caption style="{TEXT}; text-align: left">{escape(caption)}</caption>'
+    needed = round(sum(widths) * LETTER_PIXELS + len(widths) * CELL_PIXELS)
     return (
-        '<div style="overflow-x: auto"><table style="border-collapse: collapse; font-size: 12px; line-height: 1.4">'
+        f"{_lists(needed) if widths else ''}"
+        '<div style="overflow-x: auto; container-type: inline-size">'
+        f'<table class="evelab-{needed}" style="border-collapse: collapse; font-size: 12px; line-height: 1.4">'
         f"{title}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
     )
 
 
-def _row(cells: Sequence[str], *, is_marked: bool) -> str:
+def _lists(needed: int) -> str:
+    """A style sheet by which a table's rows are lists in a place with fewer pixels: each cell below its heading."""
+    name = f".evelab-{needed}"
+    parts = ", ".join(f"{name}{part}" for part in ("", " caption", " tbody", " tr", " th", " td"))
+    rules = (
+        f"{parts} {{ display: block }}",
+        f"{name} thead {{ display: none }}",
+        f"{name} tr {{ margin-bottom: 6px }}",
+        f"{name} td {{ border-top: 0 !important }}",
+        f"{name} td::before {{ content: attr(data-column) ': '; {QUIET} }}",
+    )
+    return f"<style>@container (max-width: {needed - 1}px) {{ {' '.join(rules)} }}</style>"
+
+
+def _row(columns: Sequence[str], cells: Sequence[str], *, is_marked: bool) -> str:
     style = f"{CELL}; border-left: 5px solid var(--jp-brand-color1, #1976d2); font-weight: 600" if is_marked else CELL
     first, *rest = cells
     return (
         f'<tr><th scope="row" style="{style}">{first}</th>'
-        + "".join(f'<td style="{CELL}">{cell}</td>' for cell in rest)
+        + "".join(
+            f'<td data-column="{escape(name)}" style="{CELL}">{cell}</td>'
+            for name, cell in zip(columns[1:], rest, strict=True)
+        )
         + "</tr>"
     )
 
 
 def cards(items: Iterable[tuple[str, str]]) -> str:
-    """A row of cards with arrows between them: heading (text) and body (HTML)."""
-    drawn = [
-        f'<div style="border: 1px solid {LINE}; border-radius: 6px; padding: 4px 10px; min-width: 0; line-height: 1.4">'
-        f'<div style="{QUIET}; font-size: 12px">{escape(heading)}</div>{body}</div>'
-        for heading, body in items
-    ]
+    """A row of cards: heading (text) and body (HTML). An arrow leads to each but the first, and wraps with it."""
     arrow = f'<div aria-hidden="true" style="{QUIET}; align-self: center">&#8594;</div>'
-    return f'<div style="display: flex; flex-wrap: wrap; gap: 6px; margin: 6px 0">{arrow.join(drawn)}</div>'
+    drawn = [
+        f'<div style="display: flex; gap: 6px; min-width: 0">{arrow if place else ""}'
+        f'<div style="border: 1px solid {LINE}; border-radius: 6px; padding: 4px 10px; min-width: 0; line-height: 1.4">'
+        f'<div style="{QUIET}; font-size: 12px">{escape(heading)}</div>{body}</div></div>'
+        for place, (heading, body) in enumerate(items)
+    ]
+    return f'<div style="display: flex; flex-wrap: wrap; gap: 6px; margin: 6px 0">{"".join(drawn)}</div>'

@@ -21,15 +21,29 @@ if TYPE_CHECKING:
     from evelab.session import Turn
 
 NOTHING_SAVED = 'Nothing saved yet: say something that starts with "remember" or "记住".'
+SCOPE_LETTERS = 31
+"""As many as by_principal's scope for the chapter's user has: it is not broken."""
 NOT_SPOKEN = "This caller has not spoken in this session yet: say something."
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One cell: its plain text and its HTML."""
+    """One cell.
+
+    Attributes:
+        text: its plain text.
+        html: the same in HTML.
+        width: the letters of its longest line that does not break; that of the longest word when None.
+    """
 
     text: str
     html: str
+    width: int | None = None
+
+    @property
+    def needs(self) -> int:
+        """The letters that its column is wide at least."""
+        return _longest_word(self.text) if self.width is None else self.width
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,12 +55,14 @@ class View:
         rows: the cells.
         marked: the row that stands out, or None.
         empty: what to say when there are no rows.
+        is_matrix: whether only the crossing of row and column tells something: it stays a table where room is short.
     """
 
     columns: tuple[str, ...]
     rows: tuple[tuple[Cell, ...], ...]
     marked: int | None = None
     empty: str = "Nothing to show."
+    is_matrix: bool = False
 
     @property
     def records(self) -> list[dict[str, str]]:
@@ -58,23 +74,35 @@ class View:
         """The table in HTML, or what to say when it is empty."""
         if not self.rows:
             return html.paragraph(self.empty)
-        return html.table(self.columns, [[cell.html for cell in row] for row in self.rows], marked=self.marked)
+        cells = [[cell.html for cell in row] for row in self.rows]
+        return html.table(self.columns, cells, marked=self.marked, widths=() if self.is_matrix else self._widths)
+
+    @property
+    def _widths(self) -> list[int]:
+        columns = zip(self.columns, *self.rows, strict=True)
+        return [max(_longest_word(name), *(cell.needs for cell in cells)) for name, *cells in columns]
+
+
+def _longest_word(text: str) -> int:
+    return max(map(len, text.split()), default=0)
 
 
 def _plain(value: str) -> Cell:
     return Cell(value, html.escape(value))
 
 
-def _mono(value: str) -> Cell:
-    return Cell(value, html.block(value))
+def _mono(value: str, width: int = 18) -> Cell:
+    """Text in a monospaced font, its column at least so many letters wide, or as its longest line."""
+    width = min(width, max(map(len, value.splitlines()), default=0))
+    return Cell(value, html.block(value, width=width), width)
 
 
 def _key(key: str | None) -> Cell:
-    return Cell("-" if key is None else key, html.whole_key(key))
+    return Cell("-" if key is None else key, html.whole_key(key), 1 if key is None else html.KEY_BREAK)
 
 
 def _missing(words: str) -> Cell:
-    return Cell(words, f'<div style="min-width: 4ch">{html.quiet(words)}</div>')
+    return Cell(words, f'<span style="display: inline-block; min-width: 4ch">{html.quiet(words)}</span>')
 
 
 def scope_text(scope: Scope | None) -> str:
@@ -98,8 +126,16 @@ def callers_view(looks: Sequence[Look], *, current: Caller | None = None) -> Vie
                 (_faded(look.caller.title), _missing("null"), *[_missing("-")] * 2, _missing(f"off ({look.off})"))
             )
         else:
-            recall = _missing("null") if look.recall is None else _mono(entries(look.recall))
-            rows.append((_plain(look.caller.title), _mono(scope_text(look.scope)), _key(look.key), _path(look), recall))
+            recall = _missing("null") if look.recall is None else _mono(entries(look.recall), 12)
+            rows.append(
+                (
+                    _plain(look.caller.title),
+                    _mono(scope_text(look.scope), SCOPE_LETTERS),
+                    _key(look.key),
+                    _path(look),
+                    recall,
+                )
+            )
     marked = next((place for place, look in enumerate(looks) if look.caller == current), None)
     return View(("caller", "scope", "memory.scope.key", "document", "recall"), tuple(rows), marked)
 
@@ -111,7 +147,7 @@ def _faded(title: str) -> Cell:
 def _path(look: Look) -> Cell:
     """The path whole as text; in the table the key is its chip, since it stands whole in the cell before."""
     before, key, after = (look.path or "").partition(look.key or "")
-    return Cell(look.path or "", f"{html.code(before)}<wbr>{html.chip(key)}<wbr>{html.code(after)}")
+    return Cell(look.path or "", f"{html.code(before)}<wbr>{html.chip(key)}<wbr>{html.code(after)}", len(before))
 
 
 def entries(recall: str) -> str:
@@ -124,8 +160,8 @@ def documents_view(documents: Sequence[Stored]) -> View:
     rows = [
         (
             _key(stored.key),
-            Cell(stored.path, html.path(stored.path, stored.key)),
-            Cell(stored.content, html.block(stored.content, width=40)),
+            Cell(stored.path, html.path(stored.path, stored.key), html.KEY_BREAK),
+            _mono(stored.content, 40),
         )
         for stored in documents
     ]
@@ -173,7 +209,7 @@ def sharing_view(sharing: Sharing, looks: Sequence[Look] = ()) -> View:
         key = keys.get(label)
         mark = "" if key is None else " " + html.chip(key)
         rows.append((Cell(label, html.escape(label) + mark), *(_sharing_cell(word) for word in words)))
-    return View(("reader \\ writer", *(caller.label for caller in sharing.callers)), tuple(rows))
+    return View(("reader \\ writer", *(caller.label for caller in sharing.callers)), tuple(rows), is_matrix=True)
 
 
 def _sharing_cell(word: str) -> Cell:

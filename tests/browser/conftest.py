@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -40,7 +41,11 @@ def browser(chromium: str) -> Iterator[Browser]:
 
     expect.set_options(timeout=PATIENCE_MILLISECONDS)
     with sync_playwright() as play:
-        opened = play.chromium.launch(executable_path=chromium, args=CHROMIUM_FLAGS)
+        opened = play.chromium.launch(
+            executable_path=chromium,
+            args=CHROMIUM_FLAGS,
+            ignore_default_args=["--hide-scrollbars"],  # a person sees that there is more
+        )
         yield opened
         opened.close()
 
@@ -55,7 +60,7 @@ def lab(chromium: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab
 @pytest.fixture(scope="package")
 def dark_lab(chromium: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
     """A lab in the dark theme."""
-    with running_lab(tmp_path_factory.mktemp("dark"), theme="JupyterLab Dark") as found:
+    with running_lab(tmp_path_factory.mktemp("dark"), theme="dark") as found:
         yield found
 
 
@@ -66,8 +71,8 @@ def app(chromium: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab
         yield found
 
 
-@pytest.fixture
-def page(browser: Browser) -> Iterator[Page]:
+@contextmanager
+def watched_page(browser: Browser) -> Iterator[Page]:
     """A page. At its end: no console error, and no request that left this machine."""
     context = browser.new_context(viewport={"width": WIDTHS[0], "height": 1000})
     opened = context.new_page()
@@ -81,6 +86,13 @@ def page(browser: Browser) -> Iterator[Page]:
     context.close()
     assert errors == []
     assert outside == []
+
+
+@pytest.fixture
+def page(browser: Browser) -> Iterator[Page]:
+    """A page of the test's own."""
+    with watched_page(browser) as opened:
+        yield opened
 
 
 @pytest.fixture(scope="session")

@@ -23,10 +23,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from playwright.sync_api import Locator, Page
+    from playwright.sync_api import Dialog, Locator, Page
 
 START_SECONDS = 60
 RUN_MILLISECONDS = 60_000
+THEMES = {"light": "JupyterLab Light", "dark": "JupyterLab Dark"}
+"""The words of this file for JupyterLab's themes."""
 CHROMIUM_FLAGS = [
     "--no-sandbox",
     "--disable-gpu",
@@ -72,18 +74,18 @@ def free_port() -> int:
 
 
 @contextmanager
-def running_lab(home: Path, *, theme: str = "JupyterLab Light", prefix: str = "") -> Iterator[Lab]:
+def running_lab(home: Path, *, theme: str = "light", prefix: str = "") -> Iterator[Lab]:
     """``evelab lab`` on a copy of the notebooks, with a home folder of its own.
 
     Args:
         home: the folder for everything it writes.
-        theme: JupyterLab's theme.
+        theme: one of THEMES.
         prefix: where on the server it is, such as ``"/user/zhang"``.
     """
     lab = Lab(free_port(), secrets.token_hex(16), home / "notebooks", prefix)
     settings = home / "settings" / "@jupyterlab" / "apputils-extension"
     settings.mkdir(parents=True)
-    (settings / "themes.jupyterlab-settings").write_text(f'{{"theme": "{theme}"}}')
+    (settings / "themes.jupyterlab-settings").write_text(json.dumps({"theme": THEMES[theme]}))
     with _running(home, lab, ["lab", str(lab.folder)]):
         yield lab
 
@@ -176,6 +178,45 @@ def run_all(page: Page) -> None:
         " return seen.length > 0 && seen.every(prompt => /^\\[\\d+\\]:$/.test(prompt.textContent.trim())); }",
         timeout=RUN_MILLISECONDS,
     )
+
+
+def run_again(page: Page) -> None:
+    """Run an open notebook once more, its outputs cleared: its cells make everything anew, in the same kernel."""
+    page.get_by_role("menuitem", name="Edit", exact=True).first.click()
+    page.locator(".lm-Menu-itemLabel").get_by_text("Clear Outputs of All Cells", exact=True).click()
+    expect(page.locator(".jp-CodeCell .jp-OutputArea-output")).to_have_count(0)
+    run_all(page)
+
+
+def choose_theme(page: Page, theme: str) -> None:
+    """Choose a theme, as the menu does, and wait until it is drawn. The server keeps the choice."""
+    page.get_by_role("menuitem", name="Settings", exact=True).click()
+    for label in ("Theme", THEMES[theme]):
+        page.locator(".lm-Menu-itemLabel").get_by_text(label, exact=True).click()
+    expect(page.locator("body")).to_have_attribute("data-jp-theme-name", THEMES[theme])
+    page.locator("#jupyterlab-splash").wait_for(state="detached")
+
+
+def resize(page: Page, width: int, height: int) -> None:
+    """Give the page a size in CSS pixels, and wait until it is laid out anew: a resized page is drawn later."""
+    page.set_viewport_size({"width": width, "height": height})
+    page.wait_for_function("([width, height]) => innerWidth === width && innerHeight === height", arg=[width, height])
+    page.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+
+
+@contextmanager
+def no_alert(page: Page) -> Iterator[None]:
+    """No script of somebody else's says anything meanwhile."""
+    said: list[str] = []
+
+    def note(dialog: Dialog) -> None:
+        said.append(dialog.message)
+        dialog.dismiss()
+
+    page.on("dialog", note)
+    yield
+    page.remove_listener("dialog", note)
+    assert said == []
 
 
 def caller_panel(page: Page) -> Locator:

@@ -11,7 +11,7 @@ from evelab.chapter.callers import CALLERS
 from evelab.chapter.values import PRINTED_KEYS
 from tests.browser.accessible import violations
 from tests.browser.conftest import WIDTHS
-from tests.browser.jupyter import RUN_MILLISECONDS, Lab
+from tests.browser.jupyter import RUN_MILLISECONDS, Lab, resize
 from tests.browser.test_notebooks_in_jupyterlab import FAILED, NOTEBOOKS, WARNED
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def test_an_experiment_runs_and_shows_no_cell(page: Page, app: Lab, artefacts: P
     assert page.locator(".jp-CodeCell .jp-InputArea-editor, .jp-CodeCell .highlight").count() == 0
     assert page.get_by_text("Error displaying widget").count() == 0
     for width in WIDTHS:
-        page.set_viewport_size({"width": width, "height": 1000})
+        resize(page, width, 1000)
         widths = page.locator(".jp-RenderedSVG img").evaluate_all("all => all.map(one => one.width)")
         assert all(drawn <= width - 16 for drawn in widths)
         page.screenshot(path=artefacts / f"app-{name}-{width}.png", full_page=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from typing import TYPE_CHECKING
 
 import pytest
@@ -10,21 +11,34 @@ from playwright.sync_api import expect
 from evelab.chapter.callers import CALLERS
 from evelab.chapter.values import PRINTED_KEYS
 from tests.browser.accessible import violations
-from tests.browser.jupyter import Lab, caller_panel, open_notebook, run_all
+from tests.browser.conftest import watched_page
+from tests.browser.jupyter import caller_panel, no_alert, open_notebook, run_again
 from tests.test_lab import HOSTILE
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Dialog, Locator, Page
+    from collections.abc import Iterator
+
+    from playwright.sync_api import Browser, Locator, Page
+
+    from tests.browser.jupyter import Lab
 
 SHARED, OWN = (next(row.key for row in PRINTED_KEYS if row.experiment == name) for name in "AB")
 
 
+@pytest.fixture(scope="module")
+def opened(browser: Browser, lab: Lab) -> Iterator[Page]:
+    """A copy of the first notebook, open for the tests of this file."""
+    shutil.copyfile(lab.folder / "00_start_here.ipynb", lab.folder / "caller.ipynb")
+    with watched_page(browser) as page:
+        open_notebook(page, lab, "caller")
+        yield page
+
+
 @pytest.fixture
-def panel(page: Page, lab: Lab) -> Locator:
-    """The panel of the first notebook, just run."""
-    open_notebook(page, lab, "00_start_here")
-    run_all(page)
-    found = caller_panel(page)
+def panel(opened: Page) -> Locator:
+    """Its panel, just run."""
+    run_again(opened)
+    found = caller_panel(opened)
     found.scroll_into_view_if_needed()
     return found
 
@@ -48,17 +62,17 @@ def test_the_mouse_switches_every_caller(panel: Locator) -> None:
         expect(current(panel)).to_contain_text("off" if caller.tenant is None else "memscope1_")
 
 
-def test_the_keyboard_alone_does_the_same(panel: Locator, page: Page) -> None:
+def test_the_keyboard_alone_does_the_same(panel: Locator) -> None:
     panel.get_by_role("button", name=CALLERS[0].title, exact=True).focus()
-    page.keyboard.press("Tab")
-    page.keyboard.press("Enter")
+    panel.page.keyboard.press("Tab")
+    panel.page.keyboard.press("Enter")
     expect(current(panel)).to_contain_text(CALLERS[1].label)
     press(panel, "fixed string")
     expect(panel.locator("td", has_text=SHARED)).to_have_count(len(CALLERS))
     field = panel.get_by_label("Say", exact=True)
     field.focus()
-    page.keyboard.type("remember I watch payment-api")
-    page.keyboard.press("Enter")
+    panel.page.keyboard.type("remember I watch payment-api")
+    panel.page.keyboard.press("Enter")
     expect(panel.locator("td", has_text="0: I watch payment-api")).to_have_count(len(CALLERS))
     expect(field).to_have_value("")
     press(panel, "Storage")
@@ -72,22 +86,15 @@ def test_the_keyboard_alone_does_the_same(panel: Locator, page: Page) -> None:
 
 
 @pytest.mark.parametrize("text", HOSTILE)
-def test_memory_text_is_shown_as_text(panel: Locator, page: Page, text: str) -> None:
-    alerts: list[str] = []
-
-    def note(dialog: Dialog) -> None:
-        alerts.append(dialog.message)
-        dialog.dismiss()
-
-    page.on("dialog", note)
-    panel.get_by_label("Say", exact=True).fill(f"remember {text}")
-    panel.get_by_role("button", name="Send", exact=True).click()
+def test_memory_text_is_shown_as_text(panel: Locator, text: str) -> None:
     shown = "a[U+202E]b[U+2066]c[U+200F]" if "\u202e" in text else text
-    for view in ("All callers", "Storage", "What the model sees"):
-        panel.get_by_role("button", name=view, exact=True).click()
-        expect(panel.locator("table").last).to_contain_text(shown)
+    with no_alert(panel.page):
+        panel.get_by_label("Say", exact=True).fill(f"remember {text}")
+        panel.get_by_role("button", name="Send", exact=True).click()
+        for view in ("All callers", "Storage", "What the model sees"):
+            panel.get_by_role("button", name=view, exact=True).click()
+            expect(panel.locator("table").last).to_contain_text(shown)
     assert panel.locator("img, script, a, h1").count() == 0
-    assert alerts == []
 
 
 def test_an_invalid_namespace_shows_its_sentence_and_keeps_the_table(panel: Locator) -> None:
@@ -101,16 +108,16 @@ def test_an_invalid_namespace_shows_its_sentence_and_keeps_the_table(panel: Loca
     expect(panel.locator("table")).to_contain_text(next(row.key for row in PRINTED_KEYS if row.experiment == "E"))
 
 
-def test_a_caller_of_ones_own_is_added_by_keyboard(panel: Locator, page: Page) -> None:
+def test_a_caller_of_ones_own_is_added_by_keyboard(panel: Locator) -> None:
     press(panel, "A caller of your own")
     for label, value in (("Label", "initech u_1"), ("Principal id", "u_1"), ("Tenant", "initech")):
         panel.get_by_label(label, exact=True).focus()
-        page.keyboard.type(value)
-        page.keyboard.press("Tab")
+        panel.page.keyboard.type(value)
+        panel.page.keyboard.press("Tab")
     press(panel, "Add caller")
     expect(current(panel)).to_contain_text('["initech", "u_1"]')
 
 
-def test_nothing_in_the_panel_breaks_the_accessibility_rules(panel: Locator, page: Page) -> None:
+def test_nothing_in_the_panel_breaks_the_accessibility_rules(panel: Locator) -> None:
     press(panel, "Who recalls whom")
-    assert violations(page, panel) == []
+    assert violations(panel.page, panel) == []

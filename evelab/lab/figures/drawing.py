@@ -19,6 +19,11 @@ STYLE: Any = {
 """What a figure is made under: ``with mpl.rc_context(STYLE)``. Labels are ASCII: no Chinese font is needed."""
 
 
+FONTS = {
+    "'DejaVu Sans'": "'DejaVu Sans', Verdana, sans-serif",
+    "'DejaVu Sans Mono'": "'DejaVu Sans Mono', Menlo, Consolas, monospace",
+}
+"""The font that matplotlib names, and what a browser takes where there is none of that name: letters as wide."""
 FITTING = "max-width: 100%; height: auto"
 """A figure that is wider than the page shrinks, where a viewer puts it into the page; JupyterLab scrolls."""
 
@@ -35,7 +40,10 @@ class Drawing:
         target = io.StringIO()
         with mpl.rc_context(STYLE):
             figure.savefig(target, format="svg", metadata={"Date": None, "Creator": None})
-        self.svg = target.getvalue().replace("<svg ", f'<svg style="{FITTING}" ', 1)
+        svg = target.getvalue().replace("<svg ", f'<svg style="{FITTING}" ', 1)
+        for name, names in FONTS.items():
+            svg = svg.replace(name, names)
+        self.svg = svg
         self.text = text
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:

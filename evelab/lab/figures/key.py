@@ -15,8 +15,8 @@ from evelab.lab.figures.drawing import INK, STYLE, Drawing
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-WIDE = 46
-"""Characters of a line in a box; longer bytes go on in the next line."""
+WIDE = 54
+"""Characters of a line in a box, so that a key is one line; longer bytes go on in the next line."""
 PAPER = "#f4f4f4"
 BOX_WIDTH, BOX_HEIGHT = 0.47, 0.17
 
@@ -41,11 +41,11 @@ def key(steps: KeySteps) -> Drawing:
             axes.text(left, 0.95, f"{name}, {len(data)} bytes", fontsize=10, color=INK, weight="bold")
             _box(axes, left, 0.73, _lines(data), PAPER)
             axes.text(middle, 0.66, "sha256, base64url", fontsize=9, color=INK, ha="center")
-            _box(axes, left, 0.46, [digest[:WIDE], digest[WIDE:]], PAPER)
+            _box(axes, left, 0.46, [digest], PAPER)
             _arrow(axes, middle, 0.45, 0.5, 0.34)
         both = f"both together, {len(steps.both_bytes)} bytes: sha256, base64url"
         axes.text(0.5, 0.30, both, fontsize=9, color=INK, ha="center")
-        _box(axes, 0.265, 0.09, [steps.key[:WIDE], steps.key[WIDE:]], look.background, ink=look.text)
+        _box(axes, 0.265, 0.09, [steps.key], look.background, ink=look.text)
         axes.text(0.5, 0.03, "memory.scope.key", fontsize=10, color=INK, weight="bold", ha="center")
     return Drawing(
         figure,
@@ -77,8 +77,7 @@ def _box(axes: Axes, left: float, bottom: float, lines: list[str], colour: str, 
         FancyBboxPatch((left, bottom), BOX_WIDTH, BOX_HEIGHT, boxstyle=shape, facecolor=colour, edgecolor=INK)
     )
     middle = bottom + BOX_HEIGHT / 2
-    text = "\n".join(line for line in lines if line)
-    axes.text(left + 0.01, middle, text, fontsize=8, family="DejaVu Sans Mono", color=ink, va="center")
+    axes.text(left + 0.01, middle, "\n".join(lines), fontsize=8, family="DejaVu Sans Mono", color=ink, va="center")
 
 
 def _arrow(axes: Axes, x: float, y: float, to_x: float, to_y: float) -> None:

@@ -8,10 +8,10 @@ import ipywidgets as widgets
 
 from evelab.lab.approval_model import ApprovalModel
 from evelab.lab.frames import plain
-from evelab.lab.panels.live import LiveHTML, bundle
+from evelab.lab.panels.live import LiveHTML, Panel, bundle
 
 
-class ApprovalPanel(widgets.VBox):  # type: ignore[misc]
+class ApprovalPanel(Panel):
     """A held turn, and two buttons that let it go on.
 
     Args:
@@ -27,7 +27,7 @@ class ApprovalPanel(widgets.VBox):  # type: ignore[misc]
         self.approve.on_click(lambda _: self._decide(approve=True))
         self.refuse.on_click(lambda _: self._decide(approve=False))
         self.again.on_click(lambda _: self._restart())
-        super().__init__(children=[self.shown, widgets.HBox([self.approve, self.refuse, self.again])])
+        super().__init__([self.shown, widgets.HBox([self.approve, self.refuse, self.again])])
 
     def _decide(self, *, approve: bool) -> None:
         self.model.decide(approve=approve)

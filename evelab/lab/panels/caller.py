@@ -12,7 +12,7 @@ from evelab.chapter.policies import FIXED, POLICIES, Policy
 from evelab.lab import html
 from evelab.lab.caller_model import VIEWS, CallerModel
 from evelab.lab.frames import plain
-from evelab.lab.panels.live import LiveHTML, bundle, buttons
+from evelab.lab.panels.live import LiveHTML, Panel, bundle, buttons
 
 if TYPE_CHECKING:
     from evelab.provider import Handler
@@ -28,7 +28,7 @@ def _show(box: Any, *, is_shown: bool) -> None:
     box.layout.display = None if is_shown else "none"
 
 
-class CallerPanel(widgets.VBox):  # type: ignore[misc]
+class CallerPanel(Panel):
     """Every caller, one memory slot, one store.
 
     Args:
@@ -52,7 +52,7 @@ class CallerPanel(widgets.VBox):  # type: ignore[misc]
         self.table = LiveHTML(lambda: (self._table_html(), ""))
         row = widgets.Layout(flex_flow="row wrap")
         super().__init__(
-            children=[
+            [
                 self.caller,
                 self.policy,
                 widgets.Box([self.namespace, self.fixed], layout=row),

@@ -9,12 +9,12 @@ import ipywidgets as widgets
 from evelab.chapter.choice import QUESTIONS
 from evelab.lab.choice_model import ChoiceModel
 from evelab.lab.frames import plain
-from evelab.lab.panels.live import LiveHTML, bundle, buttons
+from evelab.lab.panels.live import LiveHTML, Panel, bundle, buttons
 
 ANSWERS = [("yes", True), ("no", False)]
 
 
-class ChoicePanel(widgets.VBox):  # type: ignore[misc]
+class ChoicePanel(Panel):
     """The four questions, each with yes and no, and the advice below them.
 
     Args:
@@ -31,7 +31,7 @@ class ChoicePanel(widgets.VBox):  # type: ignore[misc]
         for place, question in enumerate(self.questions):
             question.observe(lambda change, place=place: self._answered(place, change["new"]), "value")
         self.again.on_click(lambda _: self._start_again())
-        super().__init__(children=[*self.questions, self.shown, self.again])
+        super().__init__([*self.questions, self.shown, self.again])
         self._redraw()
 
     def _answered(self, place: int, yes: bool | None) -> None:

@@ -10,10 +10,10 @@ from evelab.chapter.exercises import EXERCISES
 from evelab.chapter.exercises.requirement import quoted
 from evelab.lab import html, views
 from evelab.lab.frames import plain
-from evelab.lab.panels.live import LiveHTML, bundle
+from evelab.lab.panels.live import LiveHTML, Panel, bundle
 
 
-class ExercisePanel(widgets.VBox):  # type: ignore[misc]
+class ExercisePanel(Panel):
     """What an answer does and what is still missing. The answer is checked at once, and at each press.
 
     Args:
@@ -31,7 +31,7 @@ class ExercisePanel(widgets.VBox):  # type: ignore[misc]
         self.button = widgets.Button(description="Check", tooltip="Check the answer again")
         self.button.on_click(lambda _: self.check())
         self.shown = LiveHTML(self._drawn)
-        super().__init__(children=[self.shown, self.button])
+        super().__init__([self.shown, self.button])
 
     def check(self) -> None:
         """Check the answer again."""

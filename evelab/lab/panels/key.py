@@ -8,12 +8,12 @@ import ipywidgets as widgets
 
 from evelab.lab.frames import plain
 from evelab.lab.key_model import FORMS, STRING, TUPLE, KeyModel
-from evelab.lab.panels.live import LiveHTML, bundle, buttons
+from evelab.lab.panels.live import LiveHTML, Panel, bundle, buttons
 
 LABEL = {"description_width": "90px"}
 
 
-class KeyPanel(widgets.VBox):  # type: ignore[misc]
+class KeyPanel(Panel):
     """Namespace and scope as text, and the key step by step.
 
     Args:
@@ -34,7 +34,7 @@ class KeyPanel(widgets.VBox):  # type: ignore[misc]
         for control in (self.namespace, self.form, self.scope):
             control.observe(lambda _: self._changed(), "value")
         row = widgets.Box([self.namespace, self.scope], layout=widgets.Layout(flex_flow="row wrap"))
-        super().__init__(children=[self.form, row, self.shown])
+        super().__init__([self.form, row, self.shown])
 
     def _changed(self) -> None:
         self.model.change(self.namespace.value, self.form.value, self.scope.value)

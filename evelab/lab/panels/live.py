@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import ipywidgets as widgets
 
+from evelab.lab import html
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
@@ -25,6 +27,15 @@ def buttons(description: str, options: Sequence[Any] = (), value: Any = None) ->
     """
     style = {"button_width": "auto", "description_width": "90px"}
     return widgets.ToggleButtons(description=description, options=list(options), value=value, style=style)
+
+
+class Panel(widgets.VBox):  # type: ignore[misc]
+    """Controls and what they show, one below the other. Long labels wrap."""
+
+    def __init__(self, children: Sequence[Any]) -> None:
+        sheet = widgets.HTML(html.WRAPPING, layout=widgets.Layout(display="none"))
+        super().__init__(children=[*children, sheet])
+        self.add_class("evelab")
 
 
 class LiveHTML(widgets.HTML):  # type: ignore[misc]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import ipywidgets as widgets
 
 from evelab.lab import html
-from evelab.lab.panels.live import LiveHTML, bundle, buttons
+from evelab.lab.panels.live import LiveHTML, Panel, bundle, buttons
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,7 +17,7 @@ _ASKED: dict[str, Prediction] = {}
 """Question -> its prediction, in the order of asking. It lives as long as the kernel."""
 
 
-class Prediction(widgets.VBox):  # type: ignore[misc]
+class Prediction(Panel):
     """What will happen? The reader chooses; ``reveal`` tells, once it has happened.
 
     Asked again, a question begins anew.
@@ -35,7 +35,7 @@ class Prediction(widgets.VBox):  # type: ignore[misc]
         _ASKED[question] = self
         self._answers = tuple(options)
         self._choice = buttons("Predict", options)
-        super().__init__(children=[widgets.HTML(html.paragraph(question)), self._choice])
+        super().__init__([widgets.HTML(html.paragraph(question)), self._choice])
 
     @property
     def chosen(self) -> str | None:
