@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from html.parser import HTMLParser
+from urllib.parse import unquote
 
 import pytest
 from hypothesis import given
@@ -260,20 +261,20 @@ def test_trying_who_recalls_whom_leaves_the_store_alone() -> None:
 
 def test_the_figure_is_the_same_each_time_and_says_what_it_shows() -> None:
     bench = Workbench("acme", callers=[ZHANG_SAN, LI_SI, GLOBEX])
-    first, second = (figures.sharing(bench)._repr_mimebundle_() for _ in range(2))
-    assert first == second
-    assert first["image/svg+xml"].count(">LEAK</text>") == 4
-    assert "globex u_42: own: globex u_42; LEAK: acme u_42, acme u_99" in first["text/plain"]
-    assert re.search(r"<text[^>]*>acme u_42</text>", first["image/svg+xml"])
+    first, second = (figures.sharing(bench) for _ in range(2))
+    assert first._repr_mimebundle_() == second._repr_mimebundle_()
+    assert first.svg.count(">LEAK</text>") == 4
+    assert "globex u_42: own: globex u_42; LEAK: acme u_42, acme u_99" in first.text
+    assert re.search(r"<text[^>]*>acme u_42</text>", first.svg)
 
 
 def test_the_gauge_measures_what_the_limits_measure() -> None:
     document = Document(4, {0: "家" * 10, 4: "a" * 20})
-    drawn = figures.gauge(document, slot="p", max_characters=300)._repr_mimebundle_()
-    assert drawn["text/plain"] == (
+    drawn = figures.gauge(document, slot="p", max_characters=300)
+    assert drawn.text == (
         "recalled text, characters: 225 of 300\nlongest entry, bytes: 30 of 2,048\ndocument, bytes: 107 of 65,536"
     )
-    assert "225 of 300" in drawn["image/svg+xml"]
+    assert "225 of 300" in drawn.svg
     assert figures.gauge(Document(-1, {})).text.split("\n")[1] == "longest entry, bytes: 0 of 2,048"
 
 
@@ -314,8 +315,19 @@ def test_the_knowledge_figure_says_who_sees_what() -> None:
     assert drawn.svg.count(">sees it<") == 1
 
 
-def test_a_figure_shrinks_with_the_page() -> None:
-    assert '<svg style="max-width: 100%; height: auto" ' in figures.knowledge({"a": {"b": True}}).svg
+def test_a_figure_in_a_notebook_is_an_image_that_shrinks_and_says_what_it_shows() -> None:
+    drawn = figures.knowledge({"a": {'"><script>': True}})
+    shown = drawn._repr_mimebundle_()
+    assert shown["text/plain"] == drawn.text
+    (image,) = re.findall(r"<img [^>]*>", shown["text/html"])
+    assert shown["text/html"] == f'<div style="overflow-x: auto">{image}</div>'
+    found = Tags(image)
+    assert found.tags == ["img"]
+    assert set(found.attributes) == {"alt", "style", "src"}
+    assert html.escape(drawn.text) in image
+    assert "max-width: 100%" in image
+    (source,) = re.findall(r'src="data:image/svg\+xml,([^"]*)"', image)
+    assert unquote(source) == drawn.svg
 
 
 def test_every_text_of_a_figure_names_a_font_that_every_machine_has() -> None:

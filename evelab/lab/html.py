@@ -23,7 +23,8 @@ MONO = "font-family: var(--jp-code-font-family, monospace)"
 KEY_BREAK = 28
 """Characters of a key on its first line, where it is wrapped."""
 WRAPPING = (
-    "<style>.evelab .widget-label { white-space: normal; height: auto; line-height: 1.4 !important } "
+    "<style>.evelab .widget-label { display: block; white-space: normal; height: auto; line-height: 1.4 !important } "
+    ".evelab .widget-toggle-buttons > .widget-label { margin-top: 4px } "
     ".evelab .jupyter-button { white-space: normal; height: auto; min-height: 28px; line-height: 1.4 }</style>"
 )
 """A style sheet for the controls of a panel: a long label goes on in the next line. ipywidgets would cut it off."""

@@ -49,7 +49,7 @@ def test_an_experiment_runs_and_shows_no_cell(page: Page, app: Lab, artefacts: P
     assert page.get_by_text("Error displaying widget").count() == 0
     for width in WIDTHS:
         resize(page, width, 1000)
-        widths = page.locator(".jp-RenderedSVG img").evaluate_all("all => all.map(one => one.width)")
+        widths = page.locator("img[alt]").evaluate_all("all => all.map(one => one.width)")
         assert all(drawn <= width - 16 for drawn in widths)
         page.screenshot(path=artefacts / f"app-{name}-{width}.png", full_page=True)
 

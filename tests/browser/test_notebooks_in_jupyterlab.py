@@ -31,7 +31,7 @@ NOTEBOOKS = sorted(path.relative_to(FOLDER).with_suffix("").as_posix() for path 
 FAILED = '.jp-OutputArea-output[data-mime-type="application/vnd.jupyter.error"]'
 WARNED = '.jp-OutputArea-output[data-mime-type="application/vnd.jupyter.stderr"]'
 
-TALL = 9000
+TALL = 12_000
 """CSS pixels: every cell of a notebook is on such a page. JupyterLab draws only what is."""
 CUT_OFF = """() => [...document.querySelectorAll('.jp-OutputArea-output, .jp-OutputArea-output *')]
   .filter(found => !['INPUT', 'TEXTAREA'].includes(found.tagName) && found.clientWidth > 1
@@ -48,7 +48,7 @@ def main_panel(page: Page) -> Locator:
     cells = page.locator(".jp-CodeCell")
     found = [
         *(cells.filter(has=page.locator(".jp-InputArea", has_text=call)).locator(outputs) for call in MAIN),
-        page.locator(".jp-OutputArea-output.jp-RenderedSVG"),
+        outputs.filter(has=page.locator("img")),
         outputs.filter(has=page.locator("table")),
     ]
     return next(part.first for part in found if part.count())
@@ -60,6 +60,7 @@ def test_a_notebook_runs_from_top_to_bottom(page: Page, lab: Lab, artefacts: Pat
     run_all(page)
     assert page.locator(FAILED).count() == 0
     assert page.locator(WARNED).count() == 0
+    assert page.locator(".jp-OutputArea-output img:not([alt])").count() == 0
     for theme, width in product(THEMES, WIDTHS):
         choose_theme(page, theme)
         resize(page, width, TALL)

@@ -308,6 +308,7 @@ def test_no_panel_breaks_the_accessibility_rules(page: Page, lab: Lab, dark_lab:
         resize(page, width, 2000)
         for panel in (caller_panel(page), approval, prediction, *others):
             assert violations(page, panel) == []
+            assert panel.locator("[title=null]:visible").count() == 0
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

@@ -109,7 +109,9 @@ class CallerPanel(Panel):
         row = widgets.Layout(flex_flow="row wrap")
         form = widgets.VBox([self.own_type, widgets.Box(fields, layout=row), self.add])
         # Not an accordion: Tab does not lead to its heading.
-        self.own_opener = widgets.ToggleButton(description=OWN, layout=widgets.Layout(width="auto"))
+        self.own_opener = widgets.ToggleButton(
+            description=OWN, tooltip="Describe somebody who is not listed", layout=widgets.Layout(width="auto")
+        )
         self.own_opener.observe(lambda _: _show(form, is_shown=self.own_opener.value), "value")
         _show(form, is_shown=False)
         return widgets.VBox([self.own_opener, form])

@@ -26,7 +26,13 @@ def buttons(description: str, options: Sequence[Any] = (), value: Any = None) ->
     Not a drop-down list or radio buttons: JupyterLab takes their arrow keys and letters for its own commands.
     """
     style = {"button_width": "auto", "description_width": "90px"}
-    return widgets.ToggleButtons(description=description, options=list(options), value=value, style=style)
+    return widgets.ToggleButtons(
+        description=description,
+        options=list(options),
+        value=value,
+        style=style,
+        tooltip="",  # without one it says "null"
+    )
 
 
 class Panel(widgets.VBox):  # type: ignore[misc]
