@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from evelab.message import CHECKPOINT_KIND, Message
-from evelab.text import is_blank, to_json
+from evelab.text import is_blank, to_json, utf8
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,10 +39,15 @@ def following(history: Sequence[Message], inputs: tuple[Message, ...]) -> tuple[
 
 def pending(waiting: Sequence[ToolCall]) -> str:
     """What the history says of calls that wait for a person."""
-    requests = [to_json({"requestId": "aitxt-" + call.id.replace("_", ""), "toolName": call.name}) for call in waiting]
+    requests = [to_json({"requestId": _request_id(call), "toolName": call.name}) for call in waiting]
     return "\n".join(
         ["[Pending approvals]", "The following tool calls are awaiting approval and have not executed:", *requests]
     )
+
+
+def _request_id(call: ToolCall) -> str:
+    """As long as eve's, which is random: the estimate of a history's size counts it (eve 0.80.1, ``aitxt-`` and 24)."""
+    return f"aitxt-{sha256(utf8(call.id)).hexdigest()[:24]}"
 
 
 def denial(answer: str | None) -> str:

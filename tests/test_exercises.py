@@ -20,7 +20,8 @@ from evelab import (
     file_memory,
     in_memory,
 )
-from evelab.chapter.exercises import EXERCISES, Exercise, Report
+from evelab.chapter.exercises import EXERCISES, Exercise, Report, requirement
+from evelab.chapter.exercises.limit import WORK_SECONDS
 from evelab.chapter.policies import principal_id_only, tenant_only, tenant_or_public, tenant_principal
 from evelab.lab.panels import ExercisePanel
 from evelab.session import running_session
@@ -336,7 +337,8 @@ def raises(*args: object) -> Agent:
 
 
 @pytest.mark.parametrize("answer", [loops, sleeps, loops_and_catches_everything])
-def test_an_answer_that_does_not_end_is_stopped(answer: object) -> None:
+def test_an_answer_that_does_not_end_is_stopped(answer: object, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(requirement, "WAIT_SECONDS", 3.0)
     report = check("12.2", answer)
     assert "It did not end" in report.findings[0].seen.what
     assert {finding.seen.what for finding in report.findings[1:]} == {"not looked at: the time was over"}
@@ -354,6 +356,18 @@ def test_a_loop_in_another_thread_is_stopped_too() -> None:
     with ThreadPoolExecutor(1) as threads:
         report = threads.submit(check, "12.2", loops).result()
     assert "It did not end" in report.findings[0].seen.what
+
+
+def test_a_slow_machine_makes_no_answer_wrong() -> None:
+    pauses = iter([WORK_SECONDS + 0.5])
+    right = slot("acme")
+
+    def slow(store: InMemory) -> Agent:
+        time.sleep(next(pauses, 0))
+        return right(store)
+
+    assert check("12.3", slow).passed
+    assert next(pauses, None) is None
 
 
 def test_an_answer_that_raises_is_reported() -> None:

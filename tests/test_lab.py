@@ -173,6 +173,15 @@ def test_a_table_is_a_list_where_its_columns_do_not_fit() -> None:
     assert "content: attr(data-column)" in markup
 
 
+def test_a_key_among_any_values_breaks_as_keys_do() -> None:
+    steps = key_steps("n", "s")
+    for key in (steps.namespace_key, steps.scope_key, steps.key):
+        cell = views.records_view([{"value": key}]).rows[0][0]
+        assert cell == views.Cell(key, html.bare_key(key), html.KEY_BREAK)
+    for other in (steps.key[:-1], f"{steps.key}!", f"the key {steps.key}"):
+        assert "<wbr>" not in views.records_view([{"value": other}]).rows[0][0].html
+
+
 def test_a_matrix_stays_a_table() -> None:
     bench = Workbench("acme", callers=[ZHANG_SAN, LI_SI])
     markup = views.sharing_view(bench.sharing(), bench.looks()).html

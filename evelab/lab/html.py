@@ -62,15 +62,16 @@ def whole_key(key: str | None) -> str:
     if key is None:
         return quiet("-")
     shape = "display: inline-block; vertical-align: middle; max-width: 32ch; line-height: 1.4"
-    return f'{chip(key)} <span style="{shape}">{_halves(key)}</span>'
+    return f'{chip(key)} <span style="{shape}">{bare_key(key)}</span>'
 
 
 def stacked_key(key: str) -> str:
     """A chip, and below it the whole key, which may break in one place only."""
-    return f'{chip(key)}<div style="max-width: 32ch">{_halves(key)}</div>'
+    return f'{chip(key)}<div style="max-width: 32ch">{bare_key(key)}</div>'
 
 
-def _halves(key: str) -> str:
+def bare_key(key: str) -> str:
+    """The whole key without a chip; it may break in one place only."""
     return f"{code(key[:KEY_BREAK])}<wbr>{code(key[KEY_BREAK:])}"
 
 
@@ -163,7 +164,7 @@ def _row(columns: Sequence[str], cells: Sequence[str], *, is_marked: bool) -> st
     style = f"{CELL}; border-left: 5px solid var(--jp-brand-color1, #1976d2); font-weight: 600" if is_marked else CELL
     first, *rest = cells
     return (
-        f'<tr><th scope="row" style="{style}">{first}</th>'
+        f'<tr><th scope="row" style="{style}; word-break: keep-all">{first}</th>'
         + "".join(
             f'<td data-column="{escape(name)}" style="{CELL}">{cell}</td>'
             for name, cell in zip(columns[1:], rest, strict=True)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from evelab.keys import ITEM_PREFIX, NAMESPACE_PREFIX, SCOPE_PREFIX
 from evelab.lab import html
 from evelab.message import RECALL_KIND
 from evelab.text import to_json
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from evelab.scope import Scope
     from evelab.session import Turn
 
+_KEY = re.compile(f"({NAMESPACE_PREFIX}|{SCOPE_PREFIX}|{ITEM_PREFIX})[A-Za-z0-9_-]{{43}}")
 NOTHING_SAVED = 'Nothing saved yet: say something that starts with "remember" or "记住".'
 SCOPE_LETTERS = 31
 """As many as by_principal's scope for the chapter's user has: it is not broken."""
@@ -272,6 +275,10 @@ def report_view(report: Report) -> View:
 
 
 def records_view(rows: Sequence[Mapping[str, str]]) -> View:
-    """Any rows of strings, in the columns of the first."""
+    """Any rows of strings, in the columns of the first. A value that is a key breaks as keys do."""
     columns = tuple(rows[0]) if rows else ()
-    return View(columns, tuple(tuple(_mono(row[name]) for name in columns) for row in rows))
+    return View(columns, tuple(tuple(_record(row[name]) for name in columns) for row in rows))
+
+
+def _record(value: str) -> Cell:
+    return Cell(value, html.bare_key(value), html.KEY_BREAK) if _KEY.fullmatch(value) else _mono(value)

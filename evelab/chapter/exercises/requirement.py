@@ -10,7 +10,7 @@ from contextlib import redirect_stdout
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from evelab.chapter.exercises.limit import LIMIT_SECONDS, OutOfTimeError, time_limit
+from evelab.chapter.exercises.limit import WAIT_SECONDS, WORK_SECONDS, OutOfTimeError, time_limit
 from evelab.errors import SessionFailedError
 
 if TYPE_CHECKING:
@@ -124,7 +124,7 @@ class Exercise:
         findings: list[Finding] = []
         with redirect_stdout(printed):
             try:
-                with time_limit(LIMIT_SECONDS):
+                with time_limit(WORK_SECONDS, WAIT_SECONDS):
                     for requirement in self.requirements:
                         resting = any(found.requirement.is_basis and not found.seen.ok for found in findings)
                         findings.append(Finding(requirement, NOT_YET if resting else _look(requirement, answer)))
@@ -159,7 +159,7 @@ def _too_late(place: int) -> Seen:
         return Seen(False, "not looked at: the time was over", "First make the requirement above end in time.")
     return Seen(
         False,
-        f"It did not end: stopped after {LIMIT_SECONDS} seconds.",
+        f"It did not end: stopped after {WORK_SECONDS:g} seconds of work, or {WAIT_SECONDS:g} of waiting.",
         "Something loops or waits. A handler of a memory must come back at once.",
     )
 

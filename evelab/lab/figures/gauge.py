@@ -48,13 +48,12 @@ def gauge(document: Document, *, slot: str = "profile", max_characters: int = DE
     """
     found = measures(document, slot=slot, max_characters=max_characters)
     with mpl.rc_context(STYLE):
-        figure = Figure(figsize=(7.2, 1.8), facecolor="white")
-        axes = figure.add_axes((0.27, 0.08, 0.5, 0.88))
+        figure = Figure(figsize=(5, 1.8), facecolor="white")
+        axes = figure.add_axes((0, 0, 1, 1))
         for place, (what, size, limit) in enumerate(found):
-            axes.barh(place, 1, color=ROOM, height=0.6)
-            axes.barh(place, size / limit, color=BAR, height=0.6)
-            axes.text(1.03, place, f"{size:,} of {limit:,}", va="center", fontsize=9, color=INK)
-            axes.text(-0.03, place, what, va="center", ha="right", fontsize=9, color=INK)
+            axes.barh(place + 0.2, 1, color=ROOM, height=0.4)
+            axes.barh(place + 0.2, size / limit, color=BAR, height=0.4)
+            axes.text(0, place - 0.2, f"{what}: {size:,} of {limit:,}", va="center", fontsize=9, color=INK)
         axes.set(xlim=(0, 1), ylim=(len(found) - 0.5, -0.5))
         axes.set_axis_off()
     return Drawing(figure, "\n".join(f"{what}: {size:,} of {limit:,}" for what, size, limit in found))
